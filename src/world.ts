@@ -27,6 +27,26 @@ export const systemClock: Clock = () => new Date()
 /** The monotonic system clock in milliseconds, for durations. */
 export const systemElapsed = (): number => performance.now()
 
+/**
+ * The pause in milliseconds before work that repeats every `ms`: about `ms`, and until a multiple
+ * of it on the clock. So an idle machine wakes once for all such work.
+ */
+export function untilNext(ms: number): number {
+  const left = ms - (Date.now() % ms)
+  return left < ms / 2 ? left + ms : left
+}
+
+/** Returns the result of a promise, or `late` when it takes longer than `waitMs`. */
+export async function inTime<T, Late>(
+  asking: Promise<T>,
+  waitMs: number,
+  late: Late,
+): Promise<T | Late> {
+  const tooLate = Promise.withResolvers<Late>()
+  const timer = setTimeout(tooLate.resolve, waitMs, late)
+  return Promise.race([asking, tooLate.promise]).finally(() => clearTimeout(timer))
+}
+
 /** The system's random source. */
 export const systemRandom: Random = (count) => {
   if (count > POOL_BYTES) return randomBytes(count)

@@ -5,13 +5,17 @@ import { slotStart, TICK_MS } from './slots.ts'
 import { type Tally, tally } from './tally.ts'
 import { writeActivity } from './write-activity.ts'
 
-type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'log'>
+type Needs = Pick<App, 'pool' | 'clock' | 'log'>
 
 /**
  * After a tick, in milliseconds: when the process that wrote the last one writes the next one, and
  * when another process writes it otherwise.
  */
-const writeAfterMs = { next: 3_200, instead: 5_000 }
+const writeAfterMs = { next: 4_000, instead: 5_000 }
+/** Number of ticks after which a process looks again if it has found another one writing. */
+const LOOK_TICKS = 3
+/** Timers may be early by a millisecond. */
+const EARLY_MS = TICK_MS / 20
 
 /**
  * Keeps the activity of a process until it is closed: stores a sample after each tick, and writes
@@ -24,6 +28,7 @@ export function keepActivity(
 ): { close: () => Promise<void> } {
   const storeSample = createSampler(app, name, counted)
   let isWriter = false
+  let ticksUntilLook = 1
   let isClosed = false
   let timer: NodeJS.Timeout | undefined
   let running = Promise.resolve()
@@ -31,6 +36,7 @@ export function keepActivity(
   async function write(): Promise<void> {
     try {
       isWriter = await writeActivity(app)
+      ticksUntilLook = isWriter ? 1 : LOOK_TICKS
     } catch (error) {
       isWriter = false
       app.log.warn({ err: error }, 'Could not write the activity. Will retry.')
@@ -40,7 +46,7 @@ export function keepActivity(
   /** Runs `work` some time after the start of the next tick. */
   function after(ms: number, work: () => Promise<void>, next: () => void): void {
     const now = app.clock().getTime()
-    const wait = slotStart(now - ms, TICK_MS) + TICK_MS + ms - now
+    const wait = slotStart(now - ms + EARLY_MS, TICK_MS) + TICK_MS + ms - now
     timer = setTimeout(() => {
       running = work().then(() => {
         if (!isClosed) next()
@@ -48,7 +54,12 @@ export function keepActivity(
     }, wait)
     timer.unref()
   }
-  const sampling = () => after(0, () => storeSample('ended'), writing)
+  const sampling = () =>
+    after(
+      0,
+      () => storeSample('ended'),
+      () => (--ticksUntilLook > 0 ? sampling() : writing()),
+    )
   const writing = () => after(isWriter ? writeAfterMs.next : writeAfterMs.instead, write, sampling)
   sampling()
 
@@ -67,8 +78,7 @@ function createSampler(app: Needs, name: string, counted: Tally) {
   const processId = uuidv7(app.clock())
   let used = { cpu: process.cpuUsage(), at: systemElapsed() }
   return async (tick: 'ended' | 'present') => {
-    // Timers may be early by a millisecond.
-    const present = slotStart(app.clock().getTime() + TICK_MS / 20, TICK_MS)
+    const present = slotStart(app.clock().getTime() + EARLY_MS, TICK_MS)
     const at = new Date(tick === 'present' ? present : present - TICK_MS)
     const { user, system } = process.cpuUsage(used.cpu)
     const cpu = (user + system) / 1_000 / Math.max(1, systemElapsed() - used.at)

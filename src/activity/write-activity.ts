@@ -19,7 +19,7 @@ import {
   updateActivityProgress,
   upsertSlots,
 } from '../db/activity.ts'
-import { listBacklogs } from '../db/dead-letters.ts'
+import { listBacklogs, listQueueNames } from '../db/dead-letters.ts'
 import { countWaitingMail, listMailTotals } from '../db/mail-relay.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { levels, packSlot, type Slot, slotStart, TICK_MS, unpackSlots } from './slots.ts'
@@ -29,7 +29,7 @@ export const families = [
   ...['reports', 'networks', 'mail', 'desks', 'queues', 'checks', 'people', 'system'],
 ] as const
 
-type Needs = Pick<App, 'pool' | 'boss' | 'clock'>
+type Needs = Pick<App, 'pool' | 'clock'>
 
 /** The time in milliseconds after a tick in which its reports and samples become visible. */
 const LATE_MS = 3_000
@@ -57,7 +57,7 @@ export async function writeActivity(app: Needs): Promise<boolean> {
     const writtenUntil = await inTransaction(app.pool, async (tx) => {
       const progress = await claimActivity(tx)
       if (!progress || isWritten(progress, end)) return undefined
-      return writeChunk(tx, { ...progress, end, isContinued }, app)
+      return writeChunk(tx, { ...progress, end, isContinued })
     })
     if (writtenUntil === undefined) return isContinued
     if (writtenUntil >= end) return true
@@ -77,29 +77,34 @@ async function writeChunk(
     end,
     isContinued,
   }: ActivityProgress & { end: Date; isContinued: boolean },
-  { boss }: Needs,
 ): Promise<Date> {
   const isUsable = writtenUntil !== null && writtenUntil < end
   const last = isUsable ? writtenUntil.getTime() : end.getTime() - TICK_MS
   const from = new Date(Math.max(last, end.getTime() - CAUGHT_UP_MS_MAX))
   const to = new Date(Math.min(end.getTime(), slotStart(from.getTime(), CHUNK_MS) + CHUNK_MS))
   const ticks = new Ticks(from, to)
-  await addCounts(tx, ticks)
-  await addSamples(tx, ticks)
-  if (!isContinued && end.getTime() - last > OUTAGE_MS)
-    await insertMark(tx, { at: new Date(last), kind: 'outage', detail: end.toISOString() })
-  const totals = await addMail(tx, ticks, mailTotals)
-  if (to >= end) {
-    await addStates(tx, ticks, boss)
-    await markVersions(tx, to)
-  }
+  const isLast = to >= end
+  // Statements that do not need each other's results are sent together.
+  const [totals] = await Promise.all([
+    addMail(tx, ticks, mailTotals),
+    addCounts(tx, ticks),
+    addSamples(tx, ticks),
+    isLast && addStates(tx, ticks),
+    isLast && markVersions(tx, to),
+    !isContinued && end.getTime() - last > OUTAGE_MS && markOutage(tx, last, end),
+  ])
   const ids = await seriesIds(tx, ticks.names(), to)
-  await upsertSlots(tx, ticks.rows(ids))
-  await consolidate(tx, from, to)
+  await Promise.all([
+    updateActivityProgress(tx, { writtenUntil: to, mailTotals: totals }),
+    upsertSlots(tx, ticks.rows(ids)).then(() => consolidate(tx, from, to)),
+  ])
   if (to.getTime() % MINUTE_MS === 0 || to.getTime() - from.getTime() > MINUTE_MS)
     await forget(tx, to)
-  await updateActivityProgress(tx, { writtenUntil: to, mailTotals: totals })
   return to
+}
+
+function markOutage(tx: Db, last: number, end: Date): Promise<void> {
+  return insertMark(tx, { at: new Date(last), kind: 'outage', detail: end.toISOString() })
 }
 
 /** The ticks of a chunk while they are filled, by the names of the series. */
@@ -188,12 +193,15 @@ class Ticks {
 /** Adds the events that can be counted from rows of the database, for any time. */
 async function addCounts(tx: Db, ticks: Ticks): Promise<void> {
   const range = { from: ticks.from, to: ticks.to, tickMs: TICK_MS }
-  for (const { at, name, detail, count } of await countReportsByTick(tx, range)) {
+  const [reports, signUps] = await Promise.all([
+    countReportsByTick(tx, range),
+    countSignUpsByTick(tx, range),
+  ])
+  for (const { at, name, detail, count } of reports) {
     ticks.addEvents(at, `reports/channel/${name}`, count)
     ticks.addEvents(at, `reports/kind/${detail}`, count)
   }
-  for (const { at, count } of await countSignUpsByTick(tx, range))
-    ticks.addEvents(at, 'people/sign-ups', count)
+  for (const { at, count } of signUps) ticks.addEvents(at, 'people/sign-ups', count)
 }
 
 /** Adds what the processes handed over. */
@@ -237,12 +245,9 @@ async function addMail(
 }
 
 /** Adds what is known only about the present. */
-async function addStates(tx: Db, ticks: Ticks, boss: App['boss']): Promise<void> {
+async function addStates(tx: Db, ticks: Ticks): Promise<void> {
   const at = ticks.latest
-  const queues = await boss.getQueues()
-  // pg-boss keeps a queue of its own for scheduled jobs.
-  const names = queues.flatMap(({ name }) => (name.startsWith('__pgboss') ? [] : [name]))
-  for (const queue of await listBacklogs(tx, names, ticks.to)) {
+  for (const queue of await listBacklogs(tx, await listQueueNames(tx), ticks.to)) {
     ticks.addState(at, `queues/waiting/${queue.name}`, queue.ready + queue.deferred)
     ticks.addState(at, `queues/age/${queue.name}`, queue.oldestJobSeconds)
   }

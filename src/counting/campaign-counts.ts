@@ -1,6 +1,7 @@
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
 import { claimNewEvents } from '../db/report-events.ts'
 import {
+  areDaysWaiting,
   claimDays,
   countReporterDay,
   findDueDay,
@@ -110,6 +111,7 @@ export async function countReporterDays(
   clock: () => Date,
   isClosed: () => boolean = () => false,
 ): Promise<number> {
+  if (!(await areDaysWaiting(pool, clock()))) return 0
   while ((await inTransaction(pool, (tx) => markChangedDays(tx, clock()))) === NEWS_MAX) {
     if (isClosed()) return 0
   }

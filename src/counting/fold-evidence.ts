@@ -284,13 +284,11 @@ async function findKnown(tx: Db, keys: readonly bigint[]): Promise<Map<bigint, F
   )
 }
 
-/** Maximum time in milliseconds before waiting evidence is noticed. */
-const PAUSE_MS = 500
 /**
- * Pause after a round, in milliseconds. Subjects that occur again in the meantime are written once.
- * The judge caches reputations for longer.
+ * Pause in milliseconds between two rounds. Subjects that occur again in the meantime are written
+ * once. The judge caches reputations for longer.
  */
-const ROUND_PAUSE_MS = 2_000
+const PAUSE_MS = { busy: 2_000, quiet: 5_000 }
 /** Amount of waiting evidence in bytes above which the next round follows without a pause. */
 const BYTES_MANY = 1_000_000
 
@@ -350,8 +348,8 @@ export function runFolds({ pool, clock, log }: { pool: Pool; clock: Clock; log: 
       complain(error)
       return { folded: 0, left: 0 }
     })
-    if (folded === 0) return PAUSE_MS
-    return left >= BYTES_MANY ? 0 : ROUND_PAUSE_MS
+    if (folded === 0) return PAUSE_MS.quiet
+    return left >= BYTES_MANY ? 0 : PAUSE_MS.busy
   })
 }
 

@@ -8,7 +8,7 @@ import type { Pool } from '../db/pool.ts'
 import { isDistributed } from '../db/prepared.ts'
 import { reasonOf, sqlState } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import { type Clock, uuidTime } from '../world.ts'
+import { type Clock, untilNext, uuidTime } from '../world.ts'
 import { createGates, FILTER_BYTES } from './gate.ts'
 import { allShards } from './keys.ts'
 import { rollUp, spreadReports } from './roll-up.ts'
@@ -25,7 +25,7 @@ const REASONS_MAX = 100
 
 /**
  * Runs one round after another until closed. Each round returns the pause before the next one, in
- * milliseconds. A round must not reject; a long one can check `isClosed`.
+ * milliseconds (see `untilNext`). A round must not reject; a long one can check `isClosed`.
  */
 export function runRounds(round: (isClosed: () => boolean) => Promise<number>): Rounds {
   let isClosed = false
@@ -41,7 +41,7 @@ export function runRounds(round: (isClosed: () => boolean) => Promise<number>): 
   const run = async () => {
     while (!isClosed) {
       const pauseMs = await round(() => isClosed)
-      if (pauseMs > 0 && !isClosed) await pause(pauseMs)
+      if (pauseMs > 0 && !isClosed) await pause(untilNext(pauseMs))
     }
   }
   const running = run()
@@ -78,14 +78,12 @@ export function complainer(
 
 type Needs = { pool: Pool; clock: Clock; log: Logger }
 
-/** Maximum time in milliseconds before waiting deltas are noticed. */
-const PAUSE_MS = 500
 /**
- * Pause after a small round, in milliseconds. Each roll-up costs a dozen statements, and keys that
+ * Pause in milliseconds between two rounds. Each roll-up costs a dozen statements, and keys that
  * occur again during the pause are written only once. The pause halves the CPU time, but counts are
- * up to two seconds late.
+ * up to two seconds late, and the first ones after a quiet time up to five.
  */
-const SMALL_ROUND_PAUSE_MS = 2_000
+const PAUSE_MS = { busy: 2_000, quiet: 5_000 }
 /**
  * Maximum size in bytes of the deltas of shards that are rolled up in one transaction, about 20,000
  * increments. At 17 reports a second all shards fit, and a round takes a tenth of the statements.
@@ -155,7 +153,7 @@ export function runRollUps({ pool, clock, log }: Needs): Rounds {
   return runRounds(async (isClosed) => {
     const entries = await rollUpShards(isClosed).catch(failed)
     if (entries >= ENTRIES_MANY) return 0
-    return entries === 0 ? PAUSE_MS : SMALL_ROUND_PAUSE_MS
+    return entries > 0 ? PAUSE_MS.busy : PAUSE_MS.quiet
   })
 }
 

@@ -1,7 +1,7 @@
 import sql, { bulk, join } from 'sql-template-tag'
 import { uuidFloor } from '../world.ts'
 import type { Db } from './pool.ts'
-import { rowOf, rowsOf } from './rows.ts'
+import { rowOf, rowsOf, withoutWaiting } from './rows.ts'
 
 /** What a process hands over after each tick. */
 export type ProcessSample = {
@@ -14,14 +14,18 @@ export type ProcessSample = {
   durations: Record<string, number[]>
 }
 
-/** Stores the sample of a process for the tick that began at an instant. */
+/**
+ * Stores the sample of a process for the tick that began at an instant, without waiting for the
+ * disk.
+ */
 export async function insertSample(
   db: Db,
   { processId, at, content }: { processId: string; at: Date; content: ProcessSample },
 ): Promise<void> {
   await db.query(sql`
     insert into activity_samples (process_id, at, content)
-    values (${processId}, ${at}, ${JSON.stringify(content)})`)
+    select ${processId}::uuid, ${at}::timestamptz, ${JSON.stringify(content)}::jsonb
+    from ${withoutWaiting}`)
 }
 
 /** Deletes the samples of the ticks before an instant and returns them. */
@@ -51,9 +55,11 @@ const LOCK = 1_016_001
  * another process writes.
  */
 export async function claimActivity(tx: Db): Promise<ActivityProgress | undefined> {
-  const claimed = await rowOf(tx)<{ free: boolean }>`
-    select pg_try_advisory_xact_lock(${LOCK}) as free`
-  return claimed?.free ? findActivityProgress(tx) : undefined
+  const [claimed, progress] = await Promise.all([
+    rowOf(tx)<{ free: boolean }>`select pg_try_advisory_xact_lock(${LOCK}) as free`,
+    findActivityProgress(tx),
+  ])
+  return claimed?.free ? progress : undefined
 }
 
 /** Stores the progress. */
@@ -72,10 +78,12 @@ export async function seriesIds(
   names: readonly string[],
   now: Date,
 ): Promise<Map<string, number>> {
-  const known = await rowsOf(tx)<{ id: number; name: string }>`
-    select id, name from activity_series where name = any(${names}::text[])`
+  const [known, newest] = await Promise.all([
+    rowsOf(tx)<{ id: number; name: string }>`
+      select id, name from activity_series where name = any(${names}::text[])`,
+    rowOf(tx)<{ id: number | null }>`select max(id) as id from activity_series`,
+  ])
   const ids = new Map(known.map(({ id, name }) => [name, id]))
-  const newest = await rowOf(tx)<{ id: number | null }>`select max(id) as id from activity_series`
   const last = newest?.id ?? 0
   const fresh = names.filter((name) => !ids.has(name)).slice(0, SERIES_IDS - last)
   if (fresh.length === 0) return ids

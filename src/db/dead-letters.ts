@@ -103,6 +103,13 @@ export type QueueBacklog = {
   longestWaitSeconds: number
 }
 
+/** Returns the names of the queues, without the one that pg-boss keeps for scheduled jobs. */
+export async function listQueueNames(db: Db): Promise<string[]> {
+  const rows = await rowsOf(db)<{ name: string }>`
+    select name from pgboss.queue where not starts_with(name, '__pgboss')`
+  return rows.map(({ name }) => name)
+}
+
 /**
  * Returns the current backlog of each queue. pg-boss updates its own figures only while workers
  * run, so they are out of date exactly when the workers have stopped. Reads only the fetch index of

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { sqlState } from '../errors.ts'
+import { inTime, untilNext } from '../world.ts'
 import type { Db } from './pool.ts'
 import { prepared } from './prepared.ts'
 
@@ -7,8 +8,8 @@ import { prepared } from './prepared.ts'
  * Interval of polling in milliseconds, and the time limit of reading a version: together less than
  * the two seconds in which a change must take effect.
  */
-const LOOK_MS = 800
-const ANSWER_MS_MAX = 1_000
+const LOOK_MS = 1_000
+const ANSWER_MS_MAX = 900
 
 /** The versions of all settings that processes follow; a change gives a setting another one. */
 type Versions = {
@@ -32,19 +33,25 @@ async function readVersions(db: Db): Promise<Versions> {
 const readings = new WeakMap<Db, { startedAt: number; versions: Promise<Versions> }>()
 const SHARED_MS = 50
 
-/** Reads the versions, or returns the result of a read that began less than 50 ms ago. */
+/**
+ * Reads the versions, or returns the result of a read that began less than 50 ms ago. Rejects after
+ * `ANSWER_MS_MAX`.
+ */
 function readShared(db: Db): Promise<Versions> {
   const startedAt = performance.now()
   const last = readings.get(db)
   if (last && startedAt - last.startedAt < SHARED_MS) return last.versions
-  const versions = readVersions(db)
+  const versions = inTime(readVersions(db), ANSWER_MS_MAX, undefined).then((read) => {
+    if (!read) throw new Error('The database did not answer in time.')
+    return read
+  })
   readings.set(db, { startedAt, versions })
   return versions
 }
 
 /** How a process follows a setting in the database. */
 type Followed<Version> = {
-  /** Starts to use a version. If it throws, the version is loaded again 0.8 s later. */
+  /** Starts to use a version. If it throws, the version is loaded again a second later. */
   load: (version: Version) => Promise<void>
   /** Called after each poll. */
   afterwards?: () => Promise<void>
@@ -57,8 +64,8 @@ type Followed<Version> = {
 
 /**
  * Reads and loads the version of a setting now. Until `close` is called, reads the version again
- * every 0.8 s, at the same time as those of the other settings, and loads it if it is new. Each
- * read except the first is limited to one second, so that a connection that stopped responding
+ * every second, at the same time as those of the other settings, and loads it if it is new. Each
+ * read except the first is limited to 0.9 s, so that a connection that stopped responding
  * delays only one of them.
  *
  * @throws the error of the first read or load
@@ -83,7 +90,7 @@ export async function follow<Setting extends keyof Versions>(
 
   async function lookAgain(): Promise<void> {
     try {
-      await look(inTime(readShared(db)))
+      await look(readShared(db))
       isFailing = false
     } catch (error) {
       if (!isFailing && !isClosed) onFailure(error)
@@ -94,7 +101,7 @@ export async function follow<Setting extends keyof Versions>(
 
   function lookLater(): void {
     if (isClosed) return
-    timer = setTimeout(() => (looking = lookAgain()), LOOK_MS - (performance.now() % LOOK_MS))
+    timer = setTimeout(() => (looking = lookAgain()), untilNext(LOOK_MS))
     timer.unref()
   }
 
@@ -108,15 +115,6 @@ export async function follow<Setting extends keyof Versions>(
       await looking
     },
   }
-}
-
-async function inTime<T>(reading: Promise<T>): Promise<T> {
-  const stop = new AbortController()
-  const late = wait(ANSWER_MS_MAX, undefined, { signal: stop.signal, ref: false }).then(() => {
-    throw new Error('The database did not answer in time.')
-  })
-  late.catch(() => undefined)
-  return Promise.race([reading, late]).finally(() => stop.abort())
 }
 
 const lostSocket = new Set([

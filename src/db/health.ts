@@ -1,9 +1,9 @@
 import sql, { raw } from 'sql-template-tag'
 import { uuidFloor } from '../world.ts'
 import { generationTables, partitionedTables } from './partitions.ts'
-import { type Db, inTransaction, type Pool } from './pool.ts'
-import { isOneOfIds, preparedRowOf, preparedRowsOf } from './prepared.ts'
-import { first, rowOf, rowsOf } from './rows.ts'
+import type { Db } from './pool.ts'
+import { isOneOfIds, prepared, preparedRowOf, preparedRowsOf } from './prepared.ts'
+import { first, rowOf, rowsOf, withoutWaiting } from './rows.ts'
 
 /** The number of the oldest waiting rows among which the one waiting longest is sought. */
 const OLDEST_MAX = 100
@@ -131,17 +131,16 @@ export async function findPartitionsEnd(
 
 /**
  * Has the database write about a megabyte to a temporary file. A full disk refuses that, although
- * it may still accept small updates for a long time.
+ * it may still accept small updates for a long time. The sort starts after the limit of its memory
+ * is set, because it is a subquery of the output.
  *
  * @throws SQLSTATE 53100 when the disk is full
  */
-export async function writeTemporary(pool: Pool): Promise<void> {
-  await inTransaction(pool, async (tx) => {
-    await tx.query(sql`set local work_mem = '64kB'`)
-    await tx.query(sql`
-      select count(*) from (select repeat('x', 120) || number as text
-        from generate_series(1, 8000) as number order by 1 offset 0) as sorted`)
-  })
+export async function writeTemporary(db: Db): Promise<void> {
+  await db.query(prepared`
+    select (select count(text) from (select number, repeat('x', 1000) as text
+      from generate_series(1, 1000) as number order by number offset 0) as sorted)
+    from (select set_config('work_mem', '64kB', true) offset 0) as memory`)
 }
 
 /** The size of the database in bytes, and its size about a day ago if that is known. */
@@ -180,21 +179,26 @@ export type Heartbeat<Facts> = Pick<
   'id' | 'host' | 'name' | 'version' | 'startedAt' | 'facts'
 > & { now: Date }
 
-/** Stores the heartbeat of a process, and deletes those of processes not seen for a day. */
+/**
+ * Stores the heartbeat of a process without waiting for the disk, and deletes those of processes
+ * not seen for a day.
+ */
 export async function keepHeartbeat<Facts>(
   db: Db,
   { id, host, name, version, startedAt, facts, now }: Heartbeat<Facts>,
 ): Promise<void> {
   const ahead = sql`extract(epoch from ${now}::timestamptz - database_clock())`
   await db.query(sql`
+    with forgotten as (
+      delete from processes
+      where seen_at < database_clock() - interval '1 day' and id <> ${id})
     insert into processes
       (id, host, name, version, started_at, seen_at, clock_ahead_seconds, facts)
-    values (${id}, ${host}, ${name}, ${version}, ${startedAt}, database_clock(), ${ahead},
-      ${JSON.stringify(facts)})
+    select ${id}::uuid, ${host}, ${name}, ${version}, ${startedAt}::timestamptz, database_clock(),
+      ${ahead}, ${JSON.stringify(facts)}::jsonb
+    from ${withoutWaiting}
     on conflict (id) do update set seen_at = excluded.seen_at,
       clock_ahead_seconds = excluded.clock_ahead_seconds, facts = excluded.facts`)
-  await db.query(sql`
-    delete from processes where seen_at < database_clock() - interval '1 day'`)
 }
 
 /** Deletes the row of a process that stops. */

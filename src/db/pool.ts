@@ -1,6 +1,6 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { DatabaseUnsuitable, reasonOf, sqlState } from '../errors.ts'
+import { inTime } from '../world.ts'
 
 /** Anything that runs statements: the pool, or one connection in a transaction. */
 export type Db = Pick<pg.ClientBase, 'query'>
@@ -81,6 +81,16 @@ function parseBytea(text: string): unknown {
   const bytes = Buffer.allocUnsafeSlow(length)
   bytes.write(text.slice(2), 'hex')
   return bytes
+}
+
+/** Runs `work` on one connection, to which it can send many statements at once. */
+export async function onConnection<T>(pool: Pool, work: (db: Db) => Promise<T>): Promise<T> {
+  const client = await pool.connect()
+  try {
+    return await work(client)
+  } finally {
+    client.release()
+  }
 }
 
 /**
@@ -207,15 +217,19 @@ async function changesServer(first: pg.Client, second: pg.Client, round: number)
   try {
     const before = await serve()
     // All server processes are in use by other sessions, so the pooling cannot be detected.
-    if (!(await inTime(second.query('begin')))) return false
+    if (!(await inTime(second.query('begin'), ANSWER_MS, undefined))) return false
     await second.query({ name, text: `${SERVED}, 'the same name for another statement'` })
-    const after = await inTime(serve())
+    const after = await inTime(serve(), ANSWER_MS, undefined)
     // Without an answer, the transaction must be using the only server process.
     return after?.rows[0]?.pid !== before.rows[0]?.pid
   } catch (error) {
     throw sqlState(error) === undefined ? error : unfit(error)
   } finally {
-    await inTime(second.query('rollback').catch(() => undefined))
+    await inTime(
+      second.query('rollback').catch(() => undefined),
+      ANSWER_MS,
+      undefined,
+    )
   }
 }
 
@@ -226,11 +240,6 @@ function unfit(cause: unknown): DatabaseUnsuitable {
       `or set pool_mode = session.`,
     { cause },
   )
-}
-
-async function inTime<T>(query: Promise<T>): Promise<T | undefined> {
-  query.catch(() => undefined)
-  return Promise.race([query, wait(ANSWER_MS, undefined, { ref: false })])
 }
 
 async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
@@ -244,7 +253,11 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
     await client.connect()
     return await work(client)
   } finally {
-    await inTime(client.end().catch(() => undefined))
+    await inTime(
+      client.end().catch(() => undefined),
+      ANSWER_MS,
+      undefined,
+    )
   }
 }
 

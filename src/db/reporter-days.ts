@@ -1,7 +1,7 @@
 import sql, { bulk, type Sql } from 'sql-template-tag'
 import { uuidFloor } from '../world.ts'
-import type { Db } from './pool.ts'
-import { isOneOfIds } from './prepared.ts'
+import { type Db, onConnection, type Pool } from './pool.ts'
+import { isOneOfIds, preparedRowOf } from './prepared.ts'
 import { rowOf, rowsOf } from './rows.ts'
 
 /** A day (UTC, `2026-11-20`) on which a reporter's reports arrived. */
@@ -85,6 +85,17 @@ export async function claimDays(tx: Db): Promise<boolean> {
     select set_config('synchronous_commit', 'off', true),
       pg_try_advisory_xact_lock(${LOCK}) as free`)
   return rows[0]?.free === true
+}
+
+/** Whether reports have changed, or days are due to be counted. */
+export function areDaysWaiting(pool: Pool, now: Date): Promise<boolean> {
+  return onConnection(pool, async (db) => {
+    const [news, day] = await Promise.all([
+      preparedRowOf(db)`select id from report_news limit 1`,
+      preparedRowOf(db)`select day from reporter_days where due_at <= ${now} limit 1`,
+    ])
+    return news !== undefined || day !== undefined
+  })
 }
 
 /** Returns the day that has been due for the longest time. */

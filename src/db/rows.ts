@@ -148,6 +148,12 @@ export function first<T>({ rows }: { rows: T[] }): T | undefined {
   return rows[0]
 }
 
+/**
+ * One row, as the source of a statement whose commit then does not wait for the disk. For what is
+ * soon stored anew, if a crash of the server loses it.
+ */
+export const withoutWaiting = sql`(select set_config('synchronous_commit', 'off', true)) as quick`
+
 /** Returns a template tag like `sql` that runs a query and returns its rows. */
 export function rowsOf(db: Db) {
   return async <T extends pg.QueryResultRow>(strings: readonly string[], ...values: Values) =>

@@ -72,14 +72,15 @@ export async function keepRuleProcess(
   forgottenBefore: Date,
 ): Promise<void> {
   const { id, name, version, modelVersion, fault, health, seenAt } = process
-  await db.query(sql`insert into rule_processes (id, name, version, model_version, fault,
-      health, seen_at)
+  await db.query(sql`
+    with forgotten as (
+      delete from rule_processes where seen_at < ${forgottenBefore} and id <> ${id})
+    insert into rule_processes (id, name, version, model_version, fault, health, seen_at)
     values (${id}, ${name}, ${version}, ${modelVersion}, ${fault}, ${JSON.stringify(health)},
       ${seenAt})
     on conflict (id) do update set version = excluded.version,
       model_version = excluded.model_version, fault = excluded.fault,
       health = excluded.health, seen_at = excluded.seen_at`)
-  await db.query(sql`delete from rule_processes where seen_at < ${forgottenBefore}`)
 }
 
 /** Deletes the status of a process. Call it when the process ends. */

@@ -10,7 +10,7 @@ import { parseTagList } from '../mail/dkim-signature.ts'
 import { createResolver } from '../net/resolver.ts'
 import { readSpool } from '../outage/spool.ts'
 import type { WorkerState } from '../queue/boss.ts'
-import { type Clock, type Resolve, uuidv7 } from '../world.ts'
+import { type Clock, type Resolve, untilNext, uuidv7 } from '../world.ts'
 
 /** What one process knows and the database does not. A fact is absent if it does not apply. */
 export type ProcessFacts = {
@@ -68,7 +68,7 @@ export function startHeartbeats(app: Needs, name: string): { close: () => Promis
       app.log.debug({ reason: reasonOf(error) }, 'Could not store the heartbeat. Will retry.')
     }
     if (isClosed) return
-    timer = setTimeout(() => (beating = beat()), BEAT_MS)
+    timer = setTimeout(() => (beating = beat()), untilNext(BEAT_MS))
     timer.unref()
   }
 

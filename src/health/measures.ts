@@ -11,13 +11,15 @@ import {
   listConsumerShares,
   listImports,
   measureDatabase,
+  type OldestOwed,
   writeTemporary,
 } from '../db/health.ts'
 import { countWaitingMail, findMailRelay } from '../db/mail-relay.ts'
 import { findActiveModel } from '../db/models.ts'
 import { GENERATION_DAYS } from '../db/partitions.ts'
+import type { Db } from '../db/pool.ts'
 import { listChoreRuns, listQueueControls } from '../db/queue-controls.ts'
-import { listRuleProcesses, newestRuleVersion } from '../db/rule-sets.ts'
+import { listRuleProcesses, newestRuleVersion, type RuleProcess } from '../db/rule-sets.ts'
 import { reasonOf, sqlState } from '../errors.ts'
 import { phrase } from '../phrase.ts'
 import { deadLetterQueue } from '../queue/define-queue.ts'
@@ -26,13 +28,38 @@ import type { ConditionCode, Measurement } from './conditions.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { RunningProcess } from './heartbeat.ts'
 
-/** What a measure reads, besides the database. */
-type Measuring = Pick<App, 'pool' | 'config'> & {
+/** What a measure reads. */
+type Measuring = Pick<App, 'config'> & {
+  /** The connection of all measures, whose statements are sent together. */
+  db: Db
+  /** What several measures read, once. */
+  owed: () => Promise<OldestOwed>
+  inbound: () => ReturnType<typeof findInboundTimes>
+  judging: () => Promise<RuleProcess[]>
   now: Date
   processes: readonly RunningProcess[]
   /** When an operator stated that a backup was made. */
   doneAt: Date | null
   alarms: StoredAlarms<Deliveries>
+}
+
+/** Returns what the measures read at an instant on a connection. */
+export function measuringAt(
+  now: Date,
+  db: Db,
+  known: Pick<Measuring, 'config' | 'processes' | 'doneAt' | 'alarms'>,
+): Measuring {
+  return {
+    ...{ ...known, db, now },
+    owed: once(() => findOldestOwed(db, now)),
+    inbound: once(() => findInboundTimes(db)),
+    judging: once(() => listRuleProcesses(db, new Date(now.getTime() - RULES_MS))),
+  }
+}
+
+function once<T>(read: () => Promise<T>): () => Promise<T> {
+  let reading: Promise<T> | undefined
+  return () => (reading ??= read())
 }
 
 /** How a condition is measured; `everyMs` is set if that reads much. */
@@ -55,19 +82,19 @@ export const measures: Readonly<Record<ConditionCode, Measure>> = {
   database: { measure: measureWrites, everyMs: 8_000 },
   spool: { measure: measureSpool },
   'reports-analyzed': {
-    measure: async ({ pool, now }) => waiting(await findOldestUnanalyzed(pool), now),
+    measure: async ({ db, now }) => waiting(await findOldestUnanalyzed(db), now),
   },
   'analysis-failed': { measure: measureFailed },
   'mail-leaving': { measure: measureLeaving },
   'feedback-owed': {
-    measure: async ({ pool, now }) => waiting((await findOldestOwed(pool, now)).feedback, now),
+    measure: async ({ owed, now }) => waiting((await owed()).feedback, now),
   },
   'letters-owed': {
-    measure: async ({ pool, now }) => waiting((await findOldestOwed(pool, now)).letters, now),
+    measure: async ({ owed, now }) => waiting((await owed()).letters, now),
   },
   'mail-coming-in': { measure: measureComingIn },
   'inbound-handled': {
-    measure: async ({ pool, now }) => waiting((await findInboundTimes(pool)).waitingSince, now),
+    measure: async ({ inbound, now }) => waiting((await inbound()).waitingSince, now),
   },
   bounces: { measure: measureBounces, everyMs: 60_000 },
   'dead-letters': { measure: measureDeadLetters },
@@ -111,9 +138,9 @@ function off(setting: string): Promise<Measurement> {
 
 const DISK_FULL = '53100'
 
-async function measureWrites({ pool, processes }: Measuring): Promise<Measurement> {
+async function measureWrites({ db, processes }: Measuring): Promise<Measurement> {
   try {
-    await writeTemporary(pool)
+    await writeTemporary(db)
   } catch (error) {
     if (sqlState(error) !== DISK_FULL) throw error
     const reason = phrase('health-database-away', { reason: reasonOf(error) })
@@ -135,14 +162,14 @@ function measureSpool({ processes, now }: Measuring): Promise<Measurement> {
   return Promise.resolve(waiting(oldest === undefined ? null : new Date(oldest), now))
 }
 
-async function measureFailed({ pool, now }: Measuring): Promise<Measurement> {
+async function measureFailed({ db, now }: Measuring): Promise<Measurement> {
   const since = new Date(now.getTime() - DAY_MS)
-  const value = await countFailedReports(pool, since, COUNTED_MAX)
+  const value = await countFailedReports(db, since, COUNTED_MAX)
   return { value, reason: phrase('health-failed', { count: value }) }
 }
 
-async function measureLeaving({ pool, config, now }: Measuring): Promise<Measurement> {
-  const { refusedSince, reply, acceptedAt } = await findMailRelay(pool)
+async function measureLeaving({ db, config, now }: Measuring): Promise<Measurement> {
+  const { refusedSince, reply, acceptedAt } = await findMailRelay(db)
   if (refusedSince !== null) {
     const value = secondsSince(refusedSince, now)
     const said = { duration: value, reply: reply ?? '' }
@@ -152,7 +179,7 @@ async function measureLeaving({ pool, config, now }: Measuring): Promise<Measure
     return { level: 'warning', reason: phrase('health-mail-held') }
   }
   if (acceptedAt === null) return unknown(phrase('health-mail-none'))
-  const { waiting: unsent } = await countWaitingMail(pool)
+  const { waiting: unsent } = await countWaitingMail(db)
   const held = unsent.filter(({ state }) => state === 'held')
   if (held.length > 0) {
     const count = held.reduce((sum, { mails }) => sum + mails, 0)
@@ -162,15 +189,15 @@ async function measureLeaving({ pool, config, now }: Measuring): Promise<Measure
   return { value: 0, reason: phrase('health-mail-accepted', { duration }) }
 }
 
-async function measureComingIn({ pool, now }: Measuring): Promise<Measurement> {
-  const { lastAt } = await findInboundTimes(pool)
+async function measureComingIn({ inbound, now }: Measuring): Promise<Measurement> {
+  const { lastAt } = await inbound()
   if (lastAt === null) return unknown(phrase('health-mail-never-came'))
   const duration = secondsSince(lastAt, now)
   return { value: duration / 86_400, reason: phrase('health-mail-came', { duration }) }
 }
 
-async function measureBounces({ pool, now }: Measuring): Promise<Measurement> {
-  const shares = await listConsumerShares(pool, new Date(now.getTime() - DAY_MS), MAILS_MIN)
+async function measureBounces({ db, now }: Measuring): Promise<Measurement> {
+  const shares = await listConsumerShares(db, new Date(now.getTime() - DAY_MS), MAILS_MIN)
   const worst = shares.toSorted((a, b) => b.failed / b.mails - a.failed / a.mails)[0]
   if (!worst) return { value: 0, reason: phrase('health-bounces-few', { min: MAILS_MIN }) }
   const value = (worst.failed / worst.mails) * 100
@@ -179,14 +206,14 @@ async function measureBounces({ pool, now }: Measuring): Promise<Measurement> {
   return { value, reason: phrase('health-bounces', said) }
 }
 
-async function measureDeadLetters({ pool, now }: Measuring): Promise<Measurement> {
-  const [backlog] = await listBacklogs(pool, [deadLetterQueue], now)
+async function measureDeadLetters({ db, now }: Measuring): Promise<Measurement> {
+  const [backlog] = await listBacklogs(db, [deadLetterQueue], now)
   const value = (backlog?.ready ?? 0) + (backlog?.deferred ?? 0)
   return { value, reason: phrase('health-dead', { count: value }) }
 }
 
-async function measurePaused({ pool, now }: Measuring): Promise<Measurement> {
-  const paused = (await listQueueControls(pool)).flatMap(({ queue, pausedAt }) =>
+async function measurePaused({ db, now }: Measuring): Promise<Measurement> {
+  const paused = (await listQueueControls(db)).flatMap(({ queue, pausedAt }) =>
     pausedAt ? [{ queue, pausedAt }] : [],
   )
   const since = paused.map(({ pausedAt }) => pausedAt).toSorted((a, b) => +a - +b)[0]
@@ -197,16 +224,16 @@ async function measurePaused({ pool, now }: Measuring): Promise<Measurement> {
   return { value, since, reason: phrase('health-queues-paused', { queues, duration: value }) }
 }
 
-async function measureCounters({ pool, now }: Measuring): Promise<Measurement> {
-  const [oldest] = await listShardBacklogs(pool)
+async function measureCounters({ db, now }: Measuring): Promise<Measurement> {
+  const [oldest] = await listShardBacklogs(db)
   return waiting(oldest ? uuidTime(oldest.oldestId) : null, now)
 }
 
 const LOOK_UP = 'find-contact'
 
-async function measureRegistries({ pool, config, now }: Measuring): Promise<Measurement> {
+async function measureRegistries({ db, config, now }: Measuring): Promise<Measurement> {
   if (config.rdapBootstrapUrl === undefined) return off('RDAP_BOOTSTRAP_URL')
-  const [backlog] = await listBacklogs(pool, [LOOK_UP], now)
+  const [backlog] = await listBacklogs(db, [LOOK_UP], now)
   const value = backlog?.oldestJobSeconds ?? 0
   if (value === 0) return { value, reason: phrase('health-none-waiting') }
   return { value, reason: phrase('health-waiting', { duration: value }) }
@@ -238,13 +265,13 @@ const SAMPLE = 'sample-networks.csv'
 /** The name of the queue that imports tables, here because `health` must not import `processes`. */
 export const refreshNetworksName = 'refresh-networks'
 
-async function measureNetworks({ pool, now }: Measuring): Promise<Measurement> {
-  const refreshed = (await listChoreRuns(pool)).find(({ queue }) => queue === refreshNetworksName)
+async function measureNetworks({ db, now }: Measuring): Promise<Measurement> {
+  const refreshed = (await listChoreRuns(db)).find(({ queue }) => queue === refreshNetworksName)
   if (refreshed && refreshed.fault !== null) {
     const reason = phrase('health-networks-refused', { reason: refreshed.fault })
     return { level: 'warning', since: refreshed.endedAt, reason }
   }
-  const imports = await listImports(pool)
+  const imports = await listImports(db)
   const oldest = imports.find(({ source }) => source !== SAMPLE)
   if (!oldest) return { level: 'unknown', reason: phrase('health-networks-none') }
   const duration = secondsSince(oldest.importedAt, now)
@@ -252,23 +279,17 @@ async function measureNetworks({ pool, now }: Measuring): Promise<Measurement> {
   return { value: duration / 86_400, reason: phrase('health-networks', said) }
 }
 
-async function measureRules({ pool, now }: Measuring): Promise<Measurement> {
-  const [newest, judging] = await Promise.all([
-    newestRuleVersion(pool),
-    listRuleProcesses(pool, new Date(now.getTime() - RULES_MS)),
-  ])
-  if (judging.length === 0) return { level: 'unknown', reason: phrase('health-none-judges') }
-  const value = judging.filter(({ version }) => version !== newest).length
+async function measureRules({ db, judging }: Measuring): Promise<Measurement> {
+  const [newest, processes] = await Promise.all([newestRuleVersion(db), judging()])
+  if (processes.length === 0) return { level: 'unknown', reason: phrase('health-none-judges') }
+  const value = processes.filter(({ version }) => version !== newest).length
   return { value, reason: phrase('health-rules', { count: value, version: newest }) }
 }
 
-async function measureModels({ pool, now }: Measuring): Promise<Measurement> {
-  const [active, judging] = await Promise.all([
-    findActiveModel(pool),
-    listRuleProcesses(pool, new Date(now.getTime() - RULES_MS)),
-  ])
-  if (judging.length === 0) return { level: 'unknown', reason: phrase('health-none-judges') }
-  const value = judging.filter(({ modelVersion }) => modelVersion !== (active ?? null)).length
+async function measureModels({ db, judging }: Measuring): Promise<Measurement> {
+  const [active, processes] = await Promise.all([findActiveModel(db), judging()])
+  if (processes.length === 0) return { level: 'unknown', reason: phrase('health-none-judges') }
+  const value = processes.filter(({ modelVersion }) => modelVersion !== (active ?? null)).length
   return { value, reason: phrase('health-models', { count: value }) }
 }
 
@@ -318,8 +339,8 @@ function measureDisk({ processes }: Measuring): Promise<Measurement> {
   return Promise.resolve({ value, reason })
 }
 
-async function measureSize({ pool, now }: Measuring): Promise<Measurement> {
-  const { bytes, bytesBefore } = await measureDatabase(pool, now)
+async function measureSize({ db, now }: Measuring): Promise<Measurement> {
+  const { bytes, bytesBefore } = await measureDatabase(db, now)
   const value = bytes / GIGABYTE
   const inGigabytes = (size: number) => Math.round((size / GIGABYTE) * 100) / 100
   const size = inGigabytes(bytes)
@@ -328,8 +349,8 @@ async function measureSize({ pool, now }: Measuring): Promise<Measurement> {
   return { value, reason: phrase('health-database-grew', { size, growth }) }
 }
 
-async function measurePartitions({ pool, now }: Measuring): Promise<Measurement> {
-  const found = await findPartitionsEnd(pool, GENERATION_DAYS)
+async function measurePartitions({ db, now }: Measuring): Promise<Measurement> {
+  const found = await findPartitionsEnd(db, GENERATION_DAYS)
   if (!found) return { value: 0, reason: phrase('health-partitions', { table: '', duration: 0 }) }
   const { table, endsAt } = found
   const duration = secondsSince(now, endsAt)

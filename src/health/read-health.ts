@@ -2,6 +2,7 @@ import type { App } from '../app.ts'
 import { findAlarms } from '../db/alarm-watch.ts'
 import { isOutage } from '../db/follow.ts'
 import { type HealthSettings, listHealthSettings, listProcesses } from '../db/health.ts'
+import { type Db, onConnection } from '../db/pool.ts'
 import { reasonOf } from '../errors.ts'
 import { phrase } from '../phrase.ts'
 import type { AlarmState } from './alarms.ts'
@@ -16,7 +17,7 @@ import {
 } from './conditions.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { ProcessFacts, RunningProcess } from './heartbeat.ts'
-import { measures } from './measures.ts'
+import { measures, measuringAt } from './measures.ts'
 
 /** All conditions, and the level of the worst one. */
 type Health = {
@@ -52,7 +53,7 @@ export function createReadHealth(app: HealthNeeds): ReadHealth {
     const now = app.clock().getTime()
     if (isFresh || !reading || now - readAt > REMEMBERED_MS || now < readAt) {
       readAt = now
-      reading = readHealth(app, remembered)
+      reading = onConnection(app.pool, (db) => readHealth(app, db, remembered))
       reading.catch(() => (reading = undefined))
     }
     return reading
@@ -61,17 +62,18 @@ export function createReadHealth(app: HealthNeeds): ReadHealth {
 
 async function readHealth(
   app: HealthNeeds,
+  db: Db,
   remembered: Map<ConditionCode, Remembered>,
 ): Promise<Health> {
   const now = app.clock()
   const [settings, alarms, processes] = await Promise.all([
-    listHealthSettings(app.pool),
-    findAlarms<AlarmState & Deliveries>(app.pool),
-    listProcesses<ProcessFacts>(app.pool),
+    listHealthSettings(db),
+    findAlarms<AlarmState & Deliveries>(db),
+    listProcesses<ProcessFacts>(db),
   ])
   const settingsOf = new Map(settings.map((one) => [one.code, one]))
   const doneAt = settingsOf.get('backup')?.doneAt ?? null
-  const measuring = { ...app, now, processes, alarms, doneAt }
+  const measuring = measuringAt(now, db, { config: app.config, processes, alarms, doneAt })
   const conditions = await Promise.all(
     conditionCodes.map(async (code) => {
       const { measure, everyMs = 0 } = measures[code]

@@ -2,9 +2,8 @@ import type { App } from '../app.ts'
 import { claimAlarms, keepAlarms, releaseAlarms } from '../db/alarm-watch.ts'
 import { reasonOf } from '../errors.ts'
 import { callOperator } from '../net/operator-http.ts'
-import { inTime } from '../net/resolver.ts'
 import { phrase } from '../phrase.ts'
-import { uuidv7 } from '../world.ts'
+import { inTime, untilNext, uuidv7 } from '../world.ts'
 import { composeNotice } from './alarm-text.ts'
 import { type AlarmState, decideAlarms, emptyAlarmState } from './alarms.ts'
 import type { Channel } from './channels.ts'
@@ -37,7 +36,7 @@ export function runAlarms(app: Needs, tools: Tools): { close: () => Promise<void
   async function evaluateAgain(): Promise<void> {
     await watch.evaluate().catch((err: unknown) => app.log.error({ err }, 'Could not send alarms.'))
     if (isClosed) return
-    timer = setTimeout(() => (evaluating = evaluateAgain()), EVALUATE_MS)
+    timer = setTimeout(() => (evaluating = evaluateAgain()), untilNext(EVALUATE_MS))
     timer.unref()
   }
 
@@ -159,7 +158,7 @@ const LATE = Symbol('late')
 /** Rejects when the database takes too long, as if it were away. */
 async function quickly<T>(asking: Promise<T>): Promise<T> {
   asking.catch(() => undefined)
-  const answer = await inTime<T | typeof LATE>(asking, DATABASE_MS_MAX, LATE)
+  const answer = await inTime(asking, DATABASE_MS_MAX, LATE)
   if (answer === LATE) throw new Error('The database does not answer in time.')
   return answer
 }

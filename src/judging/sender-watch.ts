@@ -84,14 +84,14 @@ export function createSenderWatch(
   }
 
   const look = () => (looking ??= lookAtAll().finally(() => (looking = undefined)))
-  // It does not keep a process alive that failed to start.
-  const timer = setInterval(() => void look(), LOOK_MS).unref()
+  let timer: NodeJS.Timeout | undefined
   return {
     note(user, message) {
       const key = sendingKeys(user, 'sent').piece
       const before = watched.get(key)?.messages ?? []
       const messages = message ? [message, ...before].slice(0, MESSAGES_MAX) : before
       watched.set(key, { user, messages, notedAt: clock().getTime() })
+      timer ??= setInterval(() => void look(), LOOK_MS).unref()
     },
     look,
     async close() {

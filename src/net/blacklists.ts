@@ -9,8 +9,7 @@ import {
   type TestEntry,
 } from '../mail/dnsbl.ts'
 import { addressScope, type IpAddress, parseIp } from '../mail/ip.ts'
-import type { Clock, Resolve } from '../world.ts'
-import { inTime } from './resolver.ts'
+import { type Clock, inTime, type Resolve } from '../world.ts'
 
 /** Why a zone must not be queried. `isSilent`: it did not answer, so it may work again soon. */
 type ZoneFault = { why: string; isSilent: boolean }

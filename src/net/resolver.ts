@@ -1,20 +1,8 @@
 import { promises as dns } from 'node:dns'
-import { setTimeout as wait } from 'node:timers/promises'
 import { domainToASCII } from 'node:url'
 import { LRUCache } from 'lru-cache'
 import { reasonOf } from '../errors.ts'
-import type { Clock, DnsAnswer, DnsType, Resolve } from '../world.ts'
-
-/** Returns the result of a promise, or `late` when it takes longer than `waitMs`. */
-export async function inTime<T>(asking: Promise<T>, waitMs: number, late: T): Promise<T> {
-  const settled = new AbortController()
-  const tooLate = wait(waitMs, late, { signal: settled.signal }).catch(() => late)
-  try {
-    return await Promise.race([asking, tooLate])
-  } finally {
-    settled.abort()
-  }
-}
+import { type Clock, type DnsAnswer, type DnsType, inTime, type Resolve } from '../world.ts'
 
 /** Detects whether the service answers at all, so that an outage delays only the first queries. */
 type CircuitBreaker = {

@@ -51,8 +51,8 @@ export async function openFront(
   const { forward, refusal } = createForwarder(main, { link, spool, log })
   const stop = new AbortController()
   const running = [
-    repeat(CONFIRM_MS, confirm, stop.signal, ignore),
-    repeat(FORWARD_MS, forward, stop.signal, ignore),
+    repeat(() => CONFIRM_MS, confirm, stop.signal, ignore),
+    repeat(() => FORWARD_MS, forward, stop.signal, ignore),
   ]
   const obstacle = () => (link.since() ? watched.reason() : refusal())
   const front = { ...lookUps, link, obstacle }

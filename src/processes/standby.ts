@@ -13,7 +13,7 @@ import { openSpool, type Spool, type SpoolEntry } from '../outage/spool.ts'
 import { Boss } from '../queue/boss.ts'
 import type { Front } from '../web/site.ts'
 import { takeSpooled } from '../reports/take-spooled.ts'
-import { systemClock } from '../world.ts'
+import { systemClock, untilNext } from '../world.ts'
 import { keptSecret } from './data-dir.ts'
 import { takeSpooledMail } from './receive/keep-mail.ts'
 
@@ -24,7 +24,8 @@ export type Standby = {
 }
 
 const CONFIRM_MS = 10_000
-const TAKE_MS = 1_000
+/** Pauses in milliseconds between two looks at the spool: during an outage, and otherwise. */
+const TAKE_MS = { away: 1_000, usual: 5_000 }
 
 /**
  * Opens the spool of a process. Stores what is in it while the database answers: what this process
@@ -37,7 +38,7 @@ export async function openStandby(app: App, name: string): Promise<Standby> {
   const callers = await createCallers(askDatabase(app, outage), callersFile(folder, name))
   const spool = openSpool({ ...app, folder, bytesMax })
   const stop = new AbortController()
-  const every = (ms: number, work: () => Promise<void>) =>
+  const every = (ms: () => number, work: () => Promise<void>) =>
     repeat(ms, work, stop.signal, (error) => {
       if (!isOutage(error)) app.log.error(withoutData(error), 'Could not empty the spool.')
     })
@@ -48,7 +49,10 @@ export async function openStandby(app: App, name: string): Promise<Standby> {
     if (taken > 0) app.log.info({ entries: taken }, 'Stored the reports of the spool.')
   }
 
-  const running = [every(CONFIRM_MS, callers.confirm), every(TAKE_MS, take)]
+  const running = [
+    every(() => CONFIRM_MS, callers.confirm),
+    every(() => (outage.since() ? TAKE_MS.away : TAKE_MS.usual), take),
+  ]
   return {
     tools: { outage, callers, spool },
     async close() {
@@ -60,16 +64,16 @@ export async function openStandby(app: App, name: string): Promise<Standby> {
   }
 }
 
-/** Does the work again and again with pauses of `ms`, until the signal. */
+/** Does the work again and again with pauses of `ms()` (see `untilNext`), until the signal. */
 export async function repeat(
-  ms: number,
+  ms: () => number,
   work: () => Promise<void>,
   signal: AbortSignal,
   onError: (error: unknown) => void,
 ): Promise<void> {
   while (!signal.aborted) {
     await work().catch(onError)
-    await wait(ms, undefined, { signal, ref: false }).catch(() => undefined)
+    await wait(untilNext(ms()), undefined, { signal, ref: false }).catch(() => undefined)
   }
 }
 

@@ -121,7 +121,7 @@ const sampleNetworks = path.join(import.meta.dirname, '..', 'db', 'sample-networ
 
 /**
  * Runs everything on this machine: the embedded PostgreSQL unless DATABASE_URL is set, the
- * migrations, then `web`, two of `work`, `count`, `receive` and, with CHECK_PORT, `check`, each
+ * migrations, then `web`, `work`, `count`, `receive` and, with CHECK_PORT, `check`, each
  * restarted when it ends.
  *
  * @throws UsageError on a front, if another `start` uses the data folder, BLACKLISTS is invalid, or

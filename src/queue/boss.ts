@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { type Db as BossDb, PgBoss } from 'pg-boss'
+import { type Db as BossDb, PgBoss, systemClock } from 'pg-boss'
 import { tally } from '../activity/tally.ts'
 import type { Backend } from '../db/backend.ts'
 import { gatherQueueStatistics } from '../db/dead-letters.ts'
@@ -62,6 +62,15 @@ export class Boss extends PgBoss {
 export type BossRole = 'sends' | 'works' | 'migrates'
 
 const DAY_SECONDS = 86_400
+/**
+ * The system clock, with intervals of at least a minute: every two seconds the library would look
+ * for progress of its own workers, to emit an event that nothing here receives.
+ */
+const unhurried = {
+  ...systemClock,
+  setInterval: (work: () => void, ms: number) =>
+    systemClock.setInterval(work, Math.max(ms, 60_000)),
+}
 /** Time in seconds without a heartbeat after which a job is given to another worker. */
 const HEARTBEAT_SECONDS = 20
 
@@ -100,7 +109,11 @@ export async function startBoss(
     persistQueueStats: false,
     persistWarnings: false,
     monitorVacuum: false,
+    // A scheduled job may start this much later. The library's 5 s would wake an idle process more
+    // often.
+    cronWorkerIntervalSeconds: 15,
     flowIntervalSeconds: 3600,
+    clock: unhurried,
     useListenNotify: works && options.listens !== false,
   })
   boss.on('error', options.onError)

@@ -12,6 +12,7 @@ import { inTransaction, type Pool } from '../db/pool.ts'
 import { reasonOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { listQueueControls } from '../db/queue-controls.ts'
+import { untilNext } from '../world.ts'
 import { type Boss, bossDb, preparedBossDb, type WorkerState } from './boss.ts'
 import { idsIn, type Queue } from './define-queue.ts'
 
@@ -187,17 +188,19 @@ async function poll({ boss, pool, log }: Needs): Promise<void> {
   boss.polling = 'running'
   while (boss.workers.size > 0) {
     try {
-      const due = await inTransaction(pool, async (tx) => {
-        await readByIndex(tx)
-        const controls = await listQueueControls(tx)
-        boss.controls = new Map(controls.map((one) => [one.queue, one]))
-        return listDueQueues(tx, [...boss.workers.keys()])
-      })
+      const [, controls, due] = await inTransaction(pool, (tx) =>
+        Promise.all([
+          readByIndex(tx),
+          listQueueControls(tx),
+          listDueQueues(tx, [...boss.workers.keys()]),
+        ]),
+      )
+      boss.controls = new Map(controls.map((one) => [one.queue, one]))
       for (const name of due) boss.workers.get(name)?.wake()
     } catch (error) {
       if (boss.workers.size > 0) log.warn({ err: error }, 'Could not look for jobs.')
     }
-    await wait(boss.isListening ? NOTIFIED_POLL_MS : POLL_MS, undefined, { ref: false })
+    await wait(untilNext(boss.isListening ? NOTIFIED_POLL_MS : POLL_MS), undefined, { ref: false })
   }
   boss.polling = 'no'
 }

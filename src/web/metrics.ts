@@ -274,7 +274,10 @@ const LOOP_DELAY_MS = 100
 
 let ofProcess: Registry | undefined
 
-/** The library's metrics of this process, which its servers share. */
+/**
+ * The library's metrics of this process, which its servers share. They begin with the first
+ * question, so that a process whose metrics nobody reads is not woken for them.
+ */
 function processMetrics(): Registry {
   if (ofProcess) return ofProcess
   ofProcess = new Registry()
@@ -297,7 +300,6 @@ export function createMetrics(
   readCounters: ReadCounterHealth,
   others: readonly (() => Promise<string>)[],
 ): Metrics {
-  const shared = processMetrics()
   const registry = new Registry()
   const registers = [registry]
   const intake = new Counter({
@@ -345,7 +347,7 @@ export function createMetrics(
       const health = await counters
       const counterText = health ? await counterMetrics(health) : ''
       const texts = await Promise.all(others.map((text) => text()))
-      const own = await Promise.all([shared.metrics(), registry.metrics()])
+      const own = await Promise.all([processMetrics().metrics(), registry.metrics()])
       const body = [...own, ...texts, counterText].join('\n')
       return { contentType: registry.contentType, body }
     },

@@ -80,8 +80,11 @@ export function openMailSources(
   const tooMuch = createThrottle({ perMinute: limits.bytesPerMinute, askersMax: TRAPS_MAX })
   const tooManyInAll = createThrottle({ perMinute: limits.allPerMinute, askersMax: 1 })
   let dropped = new Map<string, number>()
+  let timer: NodeJS.Timeout | undefined
 
   async function flush(): Promise<void> {
+    clearTimeout(timer)
+    timer = undefined
     if (dropped.size === 0) return
     const counts = dropped
     dropped = new Map()
@@ -96,7 +99,6 @@ export function openMailSources(
     })
   }
 
-  const timer = setInterval(() => void flush(), FLUSH_MS).unref()
   return {
     ...mailSourcesOf({ pool }),
     isAbove(trap, bytes) {
@@ -107,11 +109,9 @@ export function openMailSources(
         tooManyInAll('all', now) === undefined
       if (isWithin) return false
       dropped.set(trap, (dropped.get(trap) ?? 0) + 1)
+      timer ??= setTimeout(() => void flush(), FLUSH_MS).unref()
       return true
     },
-    async close() {
-      clearInterval(timer)
-      await flush()
-    },
+    close: flush,
   }
 }

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { keepChoreRun } from '../../../src/db/queue-controls.ts'
-import { keepHeartbeat } from '../../../src/db/health.ts'
+import { keepHeartbeat, writeTemporary } from '../../../src/db/health.ts'
 import { runAction } from '../../../src/actions.ts'
 import type { ConditionCode } from '../../../src/health/conditions.ts'
 import { noteBackup, setBounds } from '../../../src/health/health-actions.ts'
@@ -50,6 +50,21 @@ test('what the settings switch off is off', async () => {
   expect(await conditionNow('registries')).toMatchObject({ level: 'off' })
   expect(await conditionNow('certificate')).toMatchObject({ level: 'off' })
   expect(await conditionNow('dkim-key')).toMatchObject({ level: 'off' })
+})
+
+test('the condition of the database writes a megabyte to a temporary file', async () => {
+  const client = await pool.connect()
+  const written = async () => {
+    await client.query('select pg_stat_force_next_flush()')
+    const { rows } = await client.query<{ bytes: number }>(
+      'select temp_bytes as bytes from pg_stat_database where datname = current_database()',
+    )
+    return rows[0]?.bytes ?? 0
+  }
+  const before = await written()
+  await writeTemporary(client)
+  expect((await written()) - before).toBeGreaterThan(1_000_000)
+  client.release()
 })
 
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
