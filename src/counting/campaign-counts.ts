@@ -14,7 +14,7 @@ import type { Logger } from '../log.ts'
 import { shingleHash } from '../pieces/shingles/hash.ts'
 import { pairTypes } from '../pieces/shingles/pair-types.ts'
 import { pieceTypes } from '../pieces/shingles/piece-types.ts'
-import type { Clock } from '../world.ts'
+import { type Clock, untilNext } from '../world.ts'
 import { wholePairKey } from './keys.ts'
 import type { CounterReader, Point } from './reader.ts'
 import { complainer, type Rounds, runRounds } from './run-roll-ups.ts'
@@ -160,6 +160,6 @@ export function runReporterDayCounts(app: { pool: Pool; clock: Clock; log: Logge
         return 0
       },
     )
-    return counted > 0 ? PAUSE_MS / 5 : PAUSE_MS
+    return counted > 0 ? PAUSE_MS / 5 : untilNext(PAUSE_MS)
   })
 }

@@ -44,7 +44,7 @@ import {
   type Witness,
 } from '../verdict/reputation/karma.ts'
 import type { Subject } from '../verdict/reputation/reputation.ts'
-import { type Clock, uuidTime } from '../world.ts'
+import { type Clock, untilNext, uuidTime } from '../world.ts'
 import {
   type Evidence,
   KARMA_PART,
@@ -348,7 +348,7 @@ export function runFolds({ pool, clock, log }: { pool: Pool; clock: Clock; log: 
       complain(error)
       return { folded: 0, left: 0 }
     })
-    if (folded === 0) return PAUSE_MS.quiet
+    if (folded === 0) return untilNext(PAUSE_MS.quiet)
     return left >= BYTES_MANY ? 0 : PAUSE_MS.busy
   })
 }

@@ -25,7 +25,7 @@ const REASONS_MAX = 100
 
 /**
  * Runs one round after another until closed. Each round returns the pause before the next one, in
- * milliseconds (see `untilNext`). A round must not reject; a long one can check `isClosed`.
+ * milliseconds. A round must not reject; a long one can check `isClosed`.
  */
 export function runRounds(round: (isClosed: () => boolean) => Promise<number>): Rounds {
   let isClosed = false
@@ -41,7 +41,7 @@ export function runRounds(round: (isClosed: () => boolean) => Promise<number>): 
   const run = async () => {
     while (!isClosed) {
       const pauseMs = await round(() => isClosed)
-      if (pauseMs > 0 && !isClosed) await pause(untilNext(pauseMs))
+      if (pauseMs > 0 && !isClosed) await pause(pauseMs)
     }
   }
   const running = run()
@@ -153,7 +153,7 @@ export function runRollUps({ pool, clock, log }: Needs): Rounds {
   return runRounds(async (isClosed) => {
     const entries = await rollUpShards(isClosed).catch(failed)
     if (entries >= ENTRIES_MANY) return 0
-    return entries > 0 ? PAUSE_MS.busy : PAUSE_MS.quiet
+    return entries > 0 ? PAUSE_MS.busy : untilNext(PAUSE_MS.quiet)
   })
 }
 
