@@ -14,6 +14,7 @@ import {
   type Stage,
   startSink,
   untilArrived,
+  untilIndexed,
   variantsOf,
 } from './pipeline.ts'
 
@@ -121,6 +122,7 @@ async function measureCost(
     sampling.end,
   )
   const waits = await sampling.end()
+  await untilIndexed(stage.instance)
   const some = fresh(PER_SECOND * seconds)
   const slow = await measure(`${PER_SECOND} a second`, some, { rate: PER_SECOND }, stage)
   const waitMs = [...waits.values()].reduce((sum, ms) => sum + ms, 0) / reports

@@ -207,7 +207,7 @@ async function measureIndexing(stage: Stage): Promise<Record<string, number>> {
 }
 
 /** Waits until the search index contains all reports; throws after five minutes. */
-async function untilIndexed({ pool }: Instance): Promise<void> {
+export async function untilIndexed({ pool }: Instance): Promise<void> {
   const patience = performance.now() + WAIT_MS
   for (;;) {
     const { rows } = await pool.query<{ waits: boolean }>(
