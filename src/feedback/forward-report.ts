@@ -22,7 +22,7 @@ import {
 import { composeReturnPath } from '../mail/verp.ts'
 import type { ComposedFeedback, ParserPool } from '../parsing/parser-pool.ts'
 import { defineQueue } from '../queue/define-queue.ts'
-import { failureOf, type JobOutcome, waitAtMost } from '../queue/work.ts'
+import { failureOf, type JobOutcome } from '../queue/work.ts'
 import { composeLoaded, messageIdOf } from './compose-feedback.ts'
 import type { SendTurn, Ticket } from './consumer-queues.ts'
 import {
@@ -36,6 +36,7 @@ import {
 } from './select-sendable.ts'
 import { type LoadedFeedback, loadFeedback } from './load-content.ts'
 import { outcomePhrase } from './queue-feedback.ts'
+import { inTime } from '../world.ts'
 
 /**
  * Composes and sends one feedback report. The retries span days, because mail servers may be down
@@ -416,7 +417,7 @@ async function waitFor(
   const quick = under.filter(
     ({ composing, ticket }) => !composing.isSlow() && (ticket?.expectedMs ?? 0) <= EXPECTED_MS_MAX,
   )
-  await waitAtMost(Promise.all(quick.map(({ ended }) => ended)), waitMsMax)
+  await inTime(Promise.all(quick.map(({ ended }) => ended)), waitMsMax, undefined)
   // Outcomes are recorded one microtask after delivery ends.
   await Promise.resolve()
 }

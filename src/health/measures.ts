@@ -33,9 +33,9 @@ type Measuring = Pick<App, 'config'> & {
   /** The connection of all measures, whose statements are sent together. */
   db: Db
   /** What several measures read, once. */
-  owed: () => Promise<OldestOwed>
-  inbound: () => ReturnType<typeof findInboundTimes>
-  judging: () => Promise<RuleProcess[]>
+  owed: Promise<OldestOwed>
+  inbound: ReturnType<typeof findInboundTimes>
+  judging: Promise<RuleProcess[]>
   now: Date
   processes: readonly RunningProcess[]
   /** When an operator stated that a backup was made. */
@@ -43,7 +43,7 @@ type Measuring = Pick<App, 'config'> & {
   alarms: StoredAlarms<Deliveries>
 }
 
-/** Returns what the measures read at an instant on a connection. */
+/** Starts to read what several measures need, and returns what all of them read. */
 export function measuringAt(
   now: Date,
   db: Db,
@@ -51,15 +51,10 @@ export function measuringAt(
 ): Measuring {
   return {
     ...{ ...known, db, now },
-    owed: once(() => findOldestOwed(db, now)),
-    inbound: once(() => findInboundTimes(db)),
-    judging: once(() => listRuleProcesses(db, new Date(now.getTime() - RULES_MS))),
+    owed: findOldestOwed(db, now),
+    inbound: findInboundTimes(db),
+    judging: listRuleProcesses(db, new Date(now.getTime() - RULES_MS)),
   }
-}
-
-function once<T>(read: () => Promise<T>): () => Promise<T> {
-  let reading: Promise<T> | undefined
-  return () => (reading ??= read())
 }
 
 /** How a condition is measured; `everyMs` is set if that reads much. */
@@ -87,14 +82,14 @@ export const measures: Readonly<Record<ConditionCode, Measure>> = {
   'analysis-failed': { measure: measureFailed },
   'mail-leaving': { measure: measureLeaving },
   'feedback-owed': {
-    measure: async ({ owed, now }) => waiting((await owed()).feedback, now),
+    measure: async ({ owed, now }) => waiting((await owed).feedback, now),
   },
   'letters-owed': {
-    measure: async ({ owed, now }) => waiting((await owed()).letters, now),
+    measure: async ({ owed, now }) => waiting((await owed).letters, now),
   },
   'mail-coming-in': { measure: measureComingIn },
   'inbound-handled': {
-    measure: async ({ inbound, now }) => waiting((await inbound()).waitingSince, now),
+    measure: async ({ inbound, now }) => waiting((await inbound).waitingSince, now),
   },
   bounces: { measure: measureBounces, everyMs: 60_000 },
   'dead-letters': { measure: measureDeadLetters },
@@ -190,7 +185,7 @@ async function measureLeaving({ db, config, now }: Measuring): Promise<Measureme
 }
 
 async function measureComingIn({ inbound, now }: Measuring): Promise<Measurement> {
-  const { lastAt } = await inbound()
+  const { lastAt } = await inbound
   if (lastAt === null) return unknown(phrase('health-mail-never-came'))
   const duration = secondsSince(lastAt, now)
   return { value: duration / 86_400, reason: phrase('health-mail-came', { duration }) }
@@ -280,14 +275,14 @@ async function measureNetworks({ db, now }: Measuring): Promise<Measurement> {
 }
 
 async function measureRules({ db, judging }: Measuring): Promise<Measurement> {
-  const [newest, processes] = await Promise.all([newestRuleVersion(db), judging()])
+  const [newest, processes] = await Promise.all([newestRuleVersion(db), judging])
   if (processes.length === 0) return { level: 'unknown', reason: phrase('health-none-judges') }
   const value = processes.filter(({ version }) => version !== newest).length
   return { value, reason: phrase('health-rules', { count: value, version: newest }) }
 }
 
 async function measureModels({ db, judging }: Measuring): Promise<Measurement> {
-  const [active, processes] = await Promise.all([findActiveModel(db), judging()])
+  const [active, processes] = await Promise.all([findActiveModel(db), judging])
   if (processes.length === 0) return { level: 'unknown', reason: phrase('health-none-judges') }
   const value = processes.filter(({ modelVersion }) => modelVersion !== (active ?? null)).length
   return { value, reason: phrase('health-models', { count: value }) }

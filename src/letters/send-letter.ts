@@ -15,8 +15,8 @@ import { composeLetter, type LetterContent } from '../mail/letter.ts'
 import { composeLetterAnswerAddress, composeLetterReturnPath } from '../mail/verp.ts'
 import { send } from '../queue/boss.ts'
 import { defineQueue } from '../queue/define-queue.ts'
-import { failureOf, type JobOutcome, waitAtMost } from '../queue/work.ts'
-import { uuidv7 } from '../world.ts'
+import { failureOf, type JobOutcome } from '../queue/work.ts'
+import { inTime, uuidv7 } from '../world.ts'
 import {
   createRelayGate,
   isRefusal,
@@ -120,7 +120,7 @@ export async function runSendLetter(
   const ended = payloads.map(async (payload, index) => {
     outcomes[index] = await sendOne(payload, app, relay).catch(failureOf)
   })
-  await waitAtMost(Promise.all(ended), patienceMs)
+  await inTime(Promise.all(ended), patienceMs, undefined)
   return payloads.map((payload, index) => outcomes[index] ?? postponeAgain(payload, app.clock()))
 }
 

@@ -1,6 +1,5 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { setTimeout as wait } from 'node:timers/promises'
 import { createTransport } from 'nodemailer'
 import { reasonOf, UsageError } from '../errors.ts'
 import type { Logger } from '../log.ts'
@@ -11,6 +10,7 @@ import {
   type RelayReply,
 } from '../mail/bounces/relay-refusal.ts'
 import { type SigningKey, signMail } from '../mail/dkim-signature.ts'
+import { inTime } from '../world.ts'
 
 /**
  * The lane in which a message is sent: `fast` normally, `slow` for recipients that recently stalled
@@ -269,11 +269,7 @@ export function createMailer(
       return sending.finally(() => underWay.delete(sending))
     },
     async close(graceMs = 5000) {
-      const grace = new AbortController()
-      const patience = wait(graceMs, undefined, { signal: grace.signal })
-      await Promise.race([Promise.allSettled(underWay), patience])
-      grace.abort()
-      await patience.catch(() => undefined)
+      await inTime(Promise.allSettled(underWay), graceMs, undefined)
       transport.close({ force: true })
     },
   }

@@ -3,7 +3,7 @@ import { isOutage } from '../db/follow.ts'
 import { isWritable } from '../db/installation.ts'
 import { BusyError } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import type { Clock } from '../world.ts'
+import { type Clock, inTime } from '../world.ts'
 
 /** Whether the database, or the main installation of a front, is away as this process sees it. */
 export type Outage = {
@@ -80,18 +80,11 @@ export function createOutage(
     since: () => since,
     async run(work, instead) {
       if (since) return instead()
-      const late = Promise.withResolvers<typeof silent>()
-      const timer = setTimeout(() => late.resolve(silent), SILENT_MS)
       try {
-        const working = work()
-        // May fail after its time is up.
-        working.catch(() => undefined)
-        const result = await Promise.race([working, late.promise])
+        const result = await inTime(work(), SILENT_MS, silent)
         if (result !== silent) return result
       } catch (error) {
         if (!watched.isOutage(error)) throw error
-      } finally {
-        clearTimeout(timer)
       }
       begin()
       return instead()

@@ -28,8 +28,8 @@ import {
 import { type Phrase, phrase } from '../phrase.ts'
 import { type Boss, send } from '../queue/boss.ts'
 import { defineQueue } from '../queue/define-queue.ts'
-import { failureOf, type JobOutcome, waitAtMost } from '../queue/work.ts'
-import { uuidTime, uuidv7 } from '../world.ts'
+import { failureOf, type JobOutcome } from '../queue/work.ts'
+import { inTime, uuidTime, uuidv7 } from '../world.ts'
 
 /** Delivers one event to one webhook. Postponed while its receiver fails. */
 export const deliverWebhook = defineQueue({
@@ -268,7 +268,7 @@ export async function runDeliverWebhook(
     const deliveries = [...(byWebhook.get(webhook.id) ?? [])]
     return deliverTo({ webhook, deliveries, isPaused: pauseOf(webhook, app.clock()) }, batch)
   })
-  await waitAtMost(Promise.all(runs), inProgress.waitMsMax)
+  await inTime(Promise.all(runs), inProgress.waitMsMax, undefined)
   batch.isOver = true
   const now = app.clock()
   return payloads.map((payload) => {

@@ -9,7 +9,7 @@ import type { Config } from '../config.ts'
 import { forLog, reasonOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { callOperator } from '../net/operator-http.ts'
-import { type Clock, systemRandom } from '../world.ts'
+import { type Clock, inTime, systemRandom } from '../world.ts'
 
 const EVERY_MS = 3_000
 const SPANS_AT_ONCE = 512
@@ -58,10 +58,7 @@ export function exportSpans(
     async close() {
       clearInterval(timer)
       spans.turnOff()
-      const late = Promise.withResolvers<undefined>()
-      const cut = setTimeout(() => late.resolve(undefined), lastMs)
-      await Promise.race([sending.then(sendWaiting), late.promise])
-      clearTimeout(cut)
+      await inTime(sending.then(sendWaiting), lastMs, undefined)
     },
   }
 }

@@ -6,6 +6,7 @@ import { gatherQueueStatistics } from '../db/dead-letters.ts'
 import { afterCommit, committedBefore } from '../db/nodes.ts'
 import type { Db } from '../db/pool.ts'
 import { allQueues, type QueueControl } from '../db/queue-controls.ts'
+import { inTime } from '../world.ts'
 import { deadLetterQueue, type Queue } from './define-queue.ts'
 
 /** A worker of a queue; see `QueueWorker`. */
@@ -168,13 +169,8 @@ export function preparedBossDb(tx: Db): BossDb {
  */
 export async function stopBoss(boss: Boss, timeoutMs: number): Promise<void> {
   const workers = [...boss.workers.values()]
-  const late = Promise.withResolvers<'late'>()
-  const timer = setTimeout(() => late.resolve('late'), timeoutMs)
-  const ended = await Promise.race([
-    Promise.all(workers.map((worker) => worker.close())),
-    late.promise,
-  ])
-  clearTimeout(timer)
+  const closing = Promise.all(workers.map((worker) => worker.close()))
+  const ended = await inTime(closing, timeoutMs, 'late')
   if (ended === 'late') await Promise.all(workers.map((worker) => worker.abandon()))
   await boss.stop({ graceful: true, timeout: timeoutMs, close: true })
 }

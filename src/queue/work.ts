@@ -122,13 +122,6 @@ async function postpone<Payload extends object>(
   })
 }
 
-/** Waits until the work of a batch has ended, but at most `ms` milliseconds. */
-export async function waitAtMost(ended: Promise<unknown>, ms: number): Promise<void> {
-  const late = Promise.withResolvers<undefined>()
-  const timer = setTimeout(() => late.resolve(undefined), ms)
-  await Promise.race([ended, late.promise]).finally(() => clearTimeout(timer))
-}
-
 /** Returns the id of a job's successor, which is the same for each call. */
 function successorId(formerId: string): string {
   return hash('md5', formerId)

@@ -12,7 +12,7 @@ import { inTransaction, type Pool } from '../db/pool.ts'
 import { reasonOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { listQueueControls } from '../db/queue-controls.ts'
-import { untilNext } from '../world.ts'
+import { inTime, untilNext } from '../world.ts'
 import { type Boss, bossDb, preparedBossDb, type WorkerState } from './boss.ts'
 import { idsIn, type Queue } from './define-queue.ts'
 
@@ -231,18 +231,15 @@ async function runInTime(
       log.warn({ err: error, queue: name }, 'Could not send a heartbeat.')
     })
   }, HEARTBEAT_MS)
-  const late = Promise.withResolvers<readonly JobResult[]>()
-  const timer = setTimeout(() => {
-    const reason = `The job took longer than ${expireInSeconds} seconds.`
-    late.resolve(jobs.map((job) => ({ job, status: 'retry', reason })))
-  }, expireInSeconds * 1_000)
+  const retried = (reason: string) =>
+    jobs.map((job) => ({ job, status: 'retry', reason }) satisfies JobResult)
   try {
-    return await Promise.race([run(jobs), late.promise])
+    const results = await inTime(run(jobs), expireInSeconds * 1_000, undefined)
+    return results ?? retried(`The job took longer than ${expireInSeconds} seconds.`)
   } catch (error) {
-    return jobs.map((job) => ({ job, status: 'retry', reason: reasonOf(error) }))
+    return retried(reasonOf(error))
   } finally {
     clearInterval(beating)
-    clearTimeout(timer)
   }
 }
 

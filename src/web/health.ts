@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http'
-import { setTimeout as wait } from 'node:timers/promises'
 import { type Request, Router } from 'express'
 import { listLostNodes } from '../db/backend.ts'
 import { expectedMigrations, missingMigrations } from '../db/installation.ts'
 import { authenticateRequest } from './authenticate.ts'
 import type { Front, Site } from './site.ts'
+import { inTime } from '../world.ts'
 
 type ReadyNeeds = Pick<Site, 'pool' | 'boss' | 'isClosing'> &
   Partial<Pick<Site, 'outage' | 'spool' | 'front'>>
@@ -36,7 +36,7 @@ export function healthRoutes(site: Needs): Router {
  */
 export async function sendReadiness(res: ServerResponse, needs: ReadyNeeds): Promise<void> {
   if (needs.front) return sendFrontReadiness(res, needs, needs.front)
-  const obstacle = await Promise.race([obstacleOf(needs), wait(READY_MS, AWAY, { ref: false })])
+  const obstacle = await inTime(obstacleOf(needs), READY_MS, AWAY)
   if (obstacle === undefined) return sendText(res, 200, await readiness(needs))
   if (obstacle === AWAY && !needs.isClosing() && (await takesReports(needs))) {
     return sendText(res, 200, 'ready for new reports only: the database does not answer')
@@ -61,10 +61,11 @@ const CLOSING = 'the process is shutting down'
 
 async function readiness({ pool }: ReadyNeeds): Promise<string> {
   const late = 'one of them is slow to connect'
-  const lost = await Promise.race([
+  const lost = await inTime(
     listLostNodes(pool).catch(() => [late]),
-    wait(READY_MS, [late], { ref: false }),
-  ])
+    READY_MS,
+    [late],
+  )
   if (lost.length === 0) return 'ready'
   return `ready, but not all servers of the database answer: ${lost.join(', ')}`
 }

@@ -10,6 +10,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { discardRest } from './bodies/read-body.ts'
 import { type ProblemName, problems, problemType } from './problem.ts'
+import { inTime } from '../world.ts'
 
 /** A running HTTP server: its port, and the function that stops it. */
 export type Listener = {
@@ -140,7 +141,11 @@ function redirectConnections(
 async function closeServer(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   const idle = setInterval(() => server.closeIdleConnections(), 50)
-  const isCut = await Promise.race([closed.then(() => false), wait(CLOSE_MS, true, { ref: false })])
+  const isCut = await inTime(
+    closed.then(() => false),
+    CLOSE_MS,
+    true,
+  )
   if (isCut) server.closeAllConnections()
   await closed
   clearInterval(idle)

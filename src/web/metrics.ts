@@ -275,8 +275,8 @@ const LOOP_DELAY_MS = 100
 let ofProcess: Registry | undefined
 
 /**
- * The library's metrics of this process, which its servers share. They begin with the first
- * question, so that a process whose metrics nobody reads is not woken for them.
+ * The library's metrics of this process, which its servers share. They are collected from the first
+ * request for them on, because collecting them wakes an idle process.
  */
 function processMetrics(): Registry {
   if (ofProcess) return ofProcess

@@ -1,6 +1,6 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import { getDocumentProxy, getResolvedPDFJS } from 'unpdf'
 import { isReadable, type Picture } from './picture.ts'
+import { inTime } from '../../world.ts'
 
 /** What a PDF file contains. */
 export type PdfContent = {
@@ -101,7 +101,7 @@ async function objectOf(page: Page, id: string): Promise<Drawn | undefined> {
   const arrived = new Promise<Drawn | undefined>((resolve) => {
     objects.get(id, (drawn: Drawn | null) => resolve(drawn ?? undefined))
   })
-  return Promise.race([arrived, wait(PICTURE_MS_MAX, undefined, { ref: true })])
+  return inTime(arrived, PICTURE_MS_MAX, undefined)
 }
 
 /** Converts one bit, three or four bytes per pixel to four bytes. */
