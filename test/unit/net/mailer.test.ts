@@ -197,7 +197,7 @@ test.for([
 
 test('a message above the server’s size limit is refused', async () => {
   const small = await startSmtpSink({ sizeMax: 10 })
-  const toSmall = createMailer(small.url, impatient)
+  const toSmall = createMailer(small.url)
   expect(await toSmall.send({ envelope, raw })).toMatchObject({ outcome: 'rejected' })
   await toSmall.close(0)
   await small.close()
