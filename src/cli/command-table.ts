@@ -10,12 +10,15 @@ type CommandContext = { args: readonly string[]; config: Config; log: Logger }
 /** How to call a command, and what it does. */
 export type Described = { usage: string; summary: string }
 
-/** A command in the table of `main.ts`. Resolves to the exit code; throws UsageError. */
-export type Command = (Described | { describe: () => Promise<readonly Described[]> }) & {
-  /** Whether the command also works with invalid settings: it gets the defaults. */
-  needsNoSettings?: true
-  run: (context: CommandContext) => Promise<number>
-}
+/**
+ * A command in the table of `main.ts`. Resolves to the exit code; throws UsageError. A command that
+ * runs alone reads no settings, so invalid ones do not stop it, and it starts faster.
+ */
+export type Command = (Described | { describe: () => Promise<readonly Described[]> }) &
+  (
+    | { run: (context: CommandContext) => Promise<number> }
+    | { runAlone: (args: readonly string[]) => Promise<number> }
+  )
 
 /** The usages and summaries of a command. */
 export async function describe(command: Command): Promise<readonly Described[]> {
@@ -26,13 +29,13 @@ export async function describe(command: Command): Promise<readonly Described[]> 
  * Creates a command from the actions and queries of a subject. These, and the code that runs them,
  * are loaded when the command runs: otherwise every command would take 0.1 s longer.
  */
-export function operatorCommand(load: () => Promise<{ operations: Operations }>): Command {
+export function operatorCommand(load: () => Promise<{ operations: Operations }>) {
   return {
     describe: async () => {
       const { describeAll } = await import('./command.ts')
       return describeAll((await load()).operations)
     },
-    run: async ({ args, config, log }) => {
+    run: async ({ args, config, log }: CommandContext) => {
       const { runOperation } = await import('./command.ts')
       const { operations } = await load()
       const open = async (work: (app: App) => Promise<number>) => {

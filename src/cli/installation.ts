@@ -9,8 +9,7 @@ export function installationCommands(io: {
     version: {
       usage: 'version',
       summary: 'print the versions of Signalpost, Node.js and the schema of the database',
-      needsNoSettings: true,
-      async run({ args }) {
+      async runAlone(args) {
         refuseArguments(args)
         const { programVersion } = await import('../health/heartbeat.ts')
         const { expectedMigrations } = await import('../db/installation.ts')
@@ -25,8 +24,7 @@ export function installationCommands(io: {
       summary:
         'ask ten questions, and write the settings, a DKIM key and the DNS records to publish;\n' +
         '      FOLDER is /etc/signalpost by default',
-      needsNoSettings: true,
-      async run({ args }) {
+      async runAlone(args) {
         const { parseSetup, setup } = await import('./setup.ts')
         await setup(parseSetup(args), { input: process.stdin, print: io.say })
         return 0

@@ -203,7 +203,7 @@ test('account add prints one line of JSON with an id and a token that works', as
   expect(refused).toMatchObject({ code: 1, stdout: '' })
 })
 
-test('inspect needs no database, and with --jsonl it continues after errors', async () => {
+test('inspect needs no database and no settings, and --jsonl continues after errors', async () => {
   const file = path.join(place.dataDir, 'two.eml')
   await writeFile(file, spamMessage('inspected'))
   const names = [file, '/nonexistent.eml', place.dataDir, '', file]
@@ -213,7 +213,7 @@ test('inspect needs no database, and with --jsonl it continues after errors', as
   const results = lines.map((line) => JSON.parse(line) as { file: string; error?: string })
   expect(results.map((result) => result.file)).toEqual(names)
   expect(results.map(({ error }) => error !== undefined)).toEqual([false, true, true, true, false])
-  const single = await runProgram(['inspect', file], {})
+  const single = await runProgram(['inspect', file], { HTTP_PORT: 'none' })
   expect(single.code).toBe(0)
   expect(JSON.parse(single.stdout)).toMatchObject({ file, origin: { ip: '198.51.100.23' } })
 })
