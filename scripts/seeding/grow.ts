@@ -77,7 +77,8 @@ const copied: readonly Copied[] = [
     table: 'report_keys',
     subject: 'report_id',
     columns: {
-      content_hash: `sha256(t.content_hash || convert_to(copy::text, 'UTF8'))`,
+      // Several reporters of one message may get the same new reporter.
+      content_hash: `sha256(t.content_hash || convert_to(t.reporter_id || '.' || copy, 'UTF8'))`,
       reporter_id: reporter,
       report_id: id('report_id'),
     },

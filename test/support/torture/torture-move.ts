@@ -29,9 +29,9 @@ type MovedLine = {
 }
 
 /**
- * Stores some reports, moves the instance to another server or to a cluster of Citus while
- * reporters go on reporting, and compares both databases. Then lets the processes use the new one,
- * and checks that every accepted report is in it and was processed.
+ * Stores some reports and their copies, moves the instance to another server or to a cluster of
+ * Citus while reporters go on reporting, and compares both databases. Then lets the processes use
+ * the new one, and checks that every accepted report is in it and was processed.
  */
 export async function tortureMove(
   { stored, seed, isToCitus }: { stored: number; seed: number; isToCitus: boolean },
@@ -46,13 +46,17 @@ export async function tortureMove(
   try {
     const accounts = await addAccounts(line.pool)
     await line.untilReady()
-    const reporters = startReporters(line.url, accounts, { seed, clockErrorMs: 0 })
+    const first = startReporters(line.url, accounts, { seed, clockErrorMs: 0 })
     await wait(FIRST_REPORTS_MS)
+    await first.stop()
     const now = new Date()
     const seeding = openPool(line.databaseUrl, 16)
+    await settle(seeding)
     await growReports(seeding, { reports: stored, weeks: WEEKS, now }, say)
     await seeding.end()
+    const reporters = startReporters(line.url, accounts, { seed: seed + 1, clockErrorMs: 0 })
     const { ledger } = reporters
+    await wait(FIRST_REPORTS_MS)
     const [acceptedBefore, startedAt] = [ledger.told.size, performance.now()]
     const urls = { from: line.databaseUrl, to: target.url }
     const { rows, stoppedMs } = await move({ ...urls, backend: target.backend }, now, say)
@@ -65,7 +69,7 @@ export async function tortureMove(
     await line.untilReady()
     await untilStored(pool, ledger)
     await settle(pool)
-    const told = [...ledger.told.values()]
+    const told = [...first.ledger.told.values(), ...ledger.told.values()]
     const faults = [...differences, ...(await faultsOf(pool, told))]
     return { rows, movedMs, stoppedMs, accepted: told.length, acceptedMeanwhile, faults }
   } finally {

@@ -53,6 +53,7 @@ export async function fillOutbox(
   const { rows } = await app.pool.query<{ id: string }>(
     `select report_id as id from feedback_reports order by report_id`,
   )
+  if (rows.length !== count) throw new Error(`${rows.length} of ${count} reports led to feedback.`)
   await Promise.all(
     addresses.map((address, at) =>
       app.pool.query(

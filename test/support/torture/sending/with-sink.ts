@@ -8,8 +8,11 @@ import { withOwnDatabase } from '../../own-database.ts'
 export function withSink<T>(work: (app: OpenApp, sink: SmtpSink) => Promise<T>): Promise<T> {
   return withOwnDatabase(async ({ url }) => {
     const sink = await startSmtpSink()
-    const env = { SECRET: 'a secret of the torture, long enough for all', SMTP_URL: sink.url }
-    const config = { ...readConfig(env, { cores: 1, cwd: '/nowhere' }), databaseUrl: url }
+    const settings = {
+      ...{ SECRET: 'a secret of the torture, long enough for all', SMTP_URL: sink.url },
+      MESSAGE_AGE_MAX: '0',
+    }
+    const config = { ...readConfig(settings, { cores: 1, cwd: '/nowhere' }), databaseUrl: url }
     const app = await openApp(config, 'works', pino({ level: 'silent' }), 'torture')
     try {
       return await work(app, sink)
