@@ -3,21 +3,27 @@ import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
 import { freePort } from '../../src/db/embedded.ts'
 import { printTable } from './corpus.ts'
 import { cpuSeconds, endOf } from './instance.ts'
 
 const main = path.join(import.meta.dirname, '..', '..', 'src', 'main.ts')
-const SETTLE_MS = 30_000
 const MEASURED_MS = 60_000
 
 /**
  * Measures what `npm start` costs while nobody reports: the time until it is ready, with an empty
  * and with an existing data folder, then the CPU time, the wake-ups and the memory of each process,
- * including PostgreSQL. A wake-up is a voluntary context switch; their number does not depend on
- * the speed of the machine. Memory is the proportional set size, so that shared pages count once.
+ * including PostgreSQL, in the minute that begins `--settle` seconds after the start. In the first
+ * minutes V8 collects the garbage of the start, and PostgreSQL vacuums its new tables. A wake-up is
+ * a voluntary context switch; their number does not depend on the speed of the machine. Memory is
+ * the proportional set size, so that shared pages count once.
  */
 export async function benchIdle(): Promise<void> {
+  const { values } = parseArgs({
+    args: process.argv.slice(3),
+    options: { settle: { type: 'string', default: '180' } },
+  })
   const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-idle-'))
   await chmod(dataDir, 0o755)
   try {
@@ -25,7 +31,7 @@ export async function benchIdle(): Promise<void> {
     await endOf(first.child)
     const { child, readyMs } = await startProgram(dataDir)
     try {
-      await wait(SETTLE_MS)
+      await wait(Number(values.settle) * 1_000)
       const before = await usagesOf([child.pid ?? 0])
       await wait(MEASURED_MS)
       print(before, await usagesOf([child.pid ?? 0]), [first.readyMs, readyMs])
