@@ -15,9 +15,9 @@ const MEASURED_MS = 60_000
  * Measures what `npm start` costs while nobody reports: the time until it is ready, with an empty
  * and with an existing data folder, then the CPU time, the wake-ups and the memory of each process,
  * including PostgreSQL, in the minute that begins `--settle` seconds after the start. In the first
- * minutes V8 collects the garbage of the start, and PostgreSQL vacuums its new tables. A wake-up is
- * a voluntary context switch; their number does not depend on the speed of the machine. Memory is
- * the proportional set size, so that shared pages count once.
+ * minutes PostgreSQL vacuums its new tables. A wake-up is a voluntary context switch; their number
+ * does not depend on the speed of the machine. Memory is the proportional set size, so that shared
+ * pages count once.
  */
 export async function benchIdle(): Promise<void> {
   const { values } = parseArgs({

@@ -31,9 +31,9 @@ export const checkPart: ProcessPart = {
  * Starts a part with a small heap and few areas of the allocator, which needs a quarter less memory
  * at the same speed. Buffers of messages are outside the heap and trigger full collections, one per
  * 65 reports. If the heap may double between two collections, collections take a tenth less of the
- * total time, for 20 MB more. V8 does not collect garbage only because a part rests: in the minutes
- * after a start or a load, this took 1 % of a core for 25 MB. Compiled code is cached in the data
- * folder.
+ * total time, for 20 MB more. Without its memory reducer, V8 collects no garbage in an idle part:
+ * that took 1 % of a core in the minutes after a start or a load, and saved 25 MB. Compiled code is
+ * cached in the data folder.
  */
 export function startPart(
   main: string,

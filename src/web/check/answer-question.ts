@@ -6,7 +6,7 @@ import type { MessageChecker } from '../../judging/check-message.ts'
 import type { SettledBy } from '../../judging/first-filter.ts'
 import type { Logger } from '../../log.ts'
 import { type CheckAction, checkActions, type CheckScores } from '../../verdict/verdict.ts'
-import type { Clock } from '../../world.ts'
+import { type Clock, inTime } from '../../world.ts'
 import { type CheckAnswer, composeAnswer, envelopeOf, type Fields } from './protocol.ts'
 
 /** Statistics of the checks answered by one process since it started. */
@@ -173,16 +173,9 @@ export function createAsk(
     const bytes = raw?.length ?? 0
     const isFull = waiting >= WAITING_MAX || waitingBytes + bytes > WAITING_BYTES_MAX
     if (isFull && waiting > 0) throw new Error('Too many checks at once.')
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<never>((_resolve, reject) => {
-      const giveUp = () => reject(new Error(`No answer within ${ANSWER_MS_MAX / 1_000} s.`))
-      timer = setTimeout(giveUp, ANSWER_MS_MAX)
-    })
-    try {
-      return await Promise.race([checked(raw, fields), late])
-    } finally {
-      clearTimeout(timer)
-    }
+    const answer = await inTime(checked(raw, fields), ANSWER_MS_MAX, undefined)
+    if (!answer) throw new Error(`No answer within ${ANSWER_MS_MAX / 1_000} s.`)
+    return answer
   }
 
   const checkedOrNot = async (given: Given, fields: Fields) => {

@@ -9,7 +9,8 @@ export function withSink<T>(work: (app: OpenApp, sink: SmtpSink) => Promise<T>):
   return withOwnDatabase(async ({ url }) => {
     const sink = await startSmtpSink()
     const settings = {
-      ...{ SECRET: 'a secret of the torture, long enough for all', SMTP_URL: sink.url },
+      SECRET: 'a secret of the torture, long enough for all',
+      SMTP_URL: sink.url,
       MESSAGE_AGE_MAX: '0',
     }
     const config = { ...readConfig(settings, { cores: 1, cwd: '/nowhere' }), databaseUrl: url }
