@@ -109,6 +109,8 @@ function rangesOf(level: number, from: Date, to: Date, now: Date): SlotRange[] {
 /** Combines stored slots of several families: those of one family follow each other. */
 function ofFamilies(rows: readonly SlotRow[]): Slot {
   const merged = [...Map.groupBy(rows, ({ family }) => family).values()].map(unpackSlots)
+  const [only] = merged
+  if (only && merged.length === 1) return only
   return {
     ticks: Math.max(...merged.map(({ ticks }) => ticks)),
     rates: new Map(merged.flatMap(({ rates }) => [...rates])),

@@ -43,7 +43,7 @@ async function askDns(
 ): Promise<DnsFindings> {
   const { texts, addresses, domains, pointer } = questions
   const bounded: Resolve = async (name, type) =>
-    signal.aborted ? timedOut : inTime(resolve(name, type), timedOut, signal)
+    signal.aborted ? timedOut : untilAborted(resolve(name, type), timedOut, signal)
   const asked = [
     ...texts.map((name) => ['TXT', name] as const),
     ...(pointer === undefined ? [] : [['PTR', pointer] as const]),
@@ -55,7 +55,7 @@ async function askDns(
       ),
     ),
     askSpf(questions.spf, bounded, signal),
-    inTime(listings({ addresses, domains }), [], signal),
+    untilAborted(listings({ addresses, domains }), [], signal),
   ])
   return { answers: Object.fromEntries(answers), spf, listings: listed }
 }
@@ -71,7 +71,7 @@ async function askSpf(
   if (!question || domain === undefined) return undefined
   // The library behind `checkSpf` is loaded only when needed.
   const { checkSpf } = await import('./spf.ts')
-  return inTime(
+  return untilAborted(
     checkSpf(question, resolve),
     { ip: question.ip, result: 'temperror', domain },
     signal,
@@ -82,7 +82,7 @@ async function askSpf(
  * Resolves to the promise's value, or to `otherwise` if the signal is aborted first or the promise
  * rejects.
  */
-async function inTime<T>(promise: Promise<T>, otherwise: T, signal: AbortSignal): Promise<T> {
+async function untilAborted<T>(promise: Promise<T>, otherwise: T, signal: AbortSignal): Promise<T> {
   let giveUp: () => void = () => undefined
   const tooLate = new Promise<T>((settle) => {
     giveUp = () => settle(otherwise)

@@ -231,7 +231,7 @@ function drawChart(chart: ChartDefinition, title: string, drawn: DrawnActivity):
   const { activity, before, period, marks, language } = drawn
   const { slots, from, stepMs } = activity
   const { lines, more } = linesOf(chart, drawn)
-  const whole = wholeOf(activity)
+  const whole = wholeOf(drawn)
   const texts = textsIn(language)
   const units = { 'per minute': texts('activity.perMinute'), cores: texts('activity.cores') }
   const unit = chart.unit === 'per minute' || chart.unit === 'cores' ? units[chart.unit] : ''
@@ -268,8 +268,9 @@ function merged(slots: readonly (Slot | undefined)[]): Slot | undefined {
 const wholes = new WeakMap<Activity, { slot: Slot | undefined }>()
 
 /** The whole period as one slot, combined once for all charts of a page. */
-function wholeOf(activity: Activity): Slot | undefined {
-  const known = wholes.get(activity) ?? { slot: merged(activity.slots) }
+function wholeOf(drawn: DrawnActivity): Slot | undefined {
+  const { activity } = drawn
+  const known = wholes.get(activity) ?? { slot: merged(listed(drawn).map(({ slot }) => slot)) }
   wholes.set(activity, known)
   return known.slot
 }
@@ -292,7 +293,7 @@ function listed({ activity, period }: DrawnActivity) {
 }
 
 function linesOf(chart: ChartDefinition, drawn: DrawnActivity): { lines: Line[]; more: number } {
-  const whole = wholeOf(drawn.activity)
+  const whole = wholeOf(drawn)
   if (!whole) return { lines: [], more: 0 }
   const found = [...drawn.activity.ids].filter(([name]) => name.startsWith(chart.series))
   if (chart.of === 'durations') {

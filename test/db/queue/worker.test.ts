@@ -254,6 +254,8 @@ test('a fetch with a plan made for an empty table has the table analyzed', async
     await add(queue, 'a')
     await until('the job', () => Promise.resolve(handled === round || undefined))
   }
+  // A slow fetch of an earlier test may have had the table analyzed less than a minute ago.
+  boss.analyzedAt = Number.NEGATIVE_INFINITY
   const jobsOf = (part: number) => Array.from({ length: 5_000 }, (_, at) => `job ${part} ${at}`)
   for (let part = 0; part < 5; part++) await add(queue, ...jobsOf(part))
   await until('the analysis', async () => {

@@ -141,7 +141,7 @@ test('stalled messages give up their places and are reported', async () => {
 })
 
 test('a message that stalls without a free slow place is cut off', async () => {
-  const narrow = createMailer(sink.url, { stallMs: 20, connectionsMax: 1, slowMax: 1 })
+  const narrow = createMailer(sink.url, { stallMs: 300, connectionsMax: 1, slowMax: 1 })
   sink.failNext('rcpt', 'stall', 2)
   const slow = narrow.send({ envelope, raw, lane: 'slow' })
   expect(await narrow.send({ envelope, raw })).toMatchObject({ outcome: 'later' })
