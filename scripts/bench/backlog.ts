@@ -105,7 +105,7 @@ async function drain(
     const before = await cpuOf({ instance, sink, processes })
     const start = now()
     const work = await Promise.all(
-      Array.from({ length: workers }, () => instance.run('work', sendingTo(sink))),
+      Array.from({ length: workers }, () => instance.run('work', sendingTo(sink, instance))),
     )
     const young = await postWhile(old, () => fresh(1), instance, sink)
     await untilArrived(young, sink)

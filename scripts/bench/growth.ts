@@ -97,7 +97,7 @@ async function measureSize(
     const web = [await instance.run('web')]
     const count = [await instance.run('count')]
     for (const number of workers) {
-      while (work.length < number) work.push(await instance.run('work', sendingTo(sink)))
+      while (work.length < number) work.push(await instance.run('work', sendingTo(sink, instance)))
       const stage = { instance, sink, processes: { web, work: [...work], count } }
       const measured = await measureCost(fresh, stage, load)
       rows.push({ stored, workers: number, gigabytes, ...measured })
@@ -138,7 +138,7 @@ async function storeTemplates(
   const processes = [
     await instance.run('web'),
     await instance.run('count'),
-    await instance.run('work', sendingTo(sink)),
+    await instance.run('work', sendingTo(sink, instance)),
   ]
   const posted = await postAccepted(messages, instance, { connections: CONNECTIONS })
   await untilArrived(posted, sink)

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { addAccount } from '../../src/processes/add-account.ts'
@@ -9,8 +9,9 @@ import type { Backend } from '../../src/db/backend.ts'
 import { type EmbeddedServer, freePort } from '../../src/db/embedded.ts'
 import { replaceNetworks } from '../../src/db/networks.ts'
 import { createPool, inTransaction, type Pool } from '../../src/db/pool.ts'
-import { turnLimitsOff } from '../../test/support/limits.ts'
+import { raiseLimits } from '../../test/support/limits.ts'
 import { openOwnServer, postmasterOf } from '../../test/support/own-database.ts'
+import { rsaKey } from '../../test/support/signing.ts'
 
 /** A temporary instance with its parts as real processes. */
 export type Instance = {
@@ -27,6 +28,8 @@ export type Instance = {
   ) => Promise<ChildProcess>
   httpUrl: string
   token: string
+  /** The settings of a `work` that signs its mail with an RSA key. */
+  signing: NodeJS.ProcessEnv
   close: () => Promise<void>
 }
 
@@ -56,7 +59,7 @@ export async function startInstanceOn(server: InstanceServer, backend: Backend):
   const onLost = () => undefined
   const pool = createPool(server.url, { connectionsMax: 4, name: 'bench', onLost })
   const clock = () => new Date()
-  await turnLimitsOff(pool)
+  await raiseLimits(pool)
   await inTransaction(pool, (tx) => replaceNetworks(tx, 'bench', [everyNetwork()], clock()))
   const { token = '' } = await addAccount(
     {
@@ -81,6 +84,8 @@ export async function startInstanceOn(server: InstanceServer, backend: Backend):
     DNS_SERVERS: 'none',
     MESSAGE_AGE_MAX: '0',
   }
+  const keyFile = path.join(dataDir, 'dkim.pem')
+  await writeFile(keyFile, rsaKey().privateKey)
   const children: ChildProcess[] = []
   const workers = availableParallelism()
   return {
@@ -89,6 +94,11 @@ export async function startInstanceOn(server: InstanceServer, backend: Backend):
     server,
     httpUrl: `http://127.0.0.1:${port}`,
     token,
+    signing: {
+      DKIM_DOMAIN: 'signalpost.example',
+      DKIM_SELECTOR: 'bench',
+      DKIM_KEY_FILE: keyFile,
+    },
     async run(name, env = {}) {
       const part = [...parts, checkPart].find((one) => one.name === name)
       if (!part) throw new Error(`There is no part ${name}.`)

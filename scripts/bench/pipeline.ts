@@ -76,7 +76,7 @@ export async function benchPipeline(): Promise<void> {
 export async function startStage(instance: Instance, sink: Sink): Promise<Stage> {
   const processes = {
     web: [await instance.run('web')],
-    work: [await instance.run('work', sendingTo(sink))],
+    work: [await instance.run('work', sendingTo(sink, instance))],
     count: [await instance.run('count')],
   }
   return { instance, sink, processes }
@@ -97,9 +97,10 @@ export function variantsOf(messages: readonly Buffer[]): (reports: number) => Bu
     })
 }
 
-/** The environment of a worker that sends to the sink without a limit. */
-export function sendingTo({ port }: Sink): NodeJS.ProcessEnv {
+/** The environment of a worker that sends signed mail to the sink without a limit. */
+export function sendingTo({ port }: Sink, { signing }: Instance): NodeJS.ProcessEnv {
   return {
+    ...signing,
     SMTP_URL: `smtp://127.0.0.1:${port}?ignoreTLS=true`,
     FEEDBACK_HOURLY_MAX: '1000000',
   }
