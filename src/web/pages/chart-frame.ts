@@ -14,7 +14,7 @@ export type ChartFrame = {
 
 export const WIDTH = 720
 export const HEIGHT = 220
-export const PLOT: Box = { x: 54, y: 10, width: WIDTH - 70, height: HEIGHT - 36 }
+export const PLOT: Box = { x: 62, y: 10, width: WIDTH - 78, height: HEIGHT - 36 }
 const LINES_ABOVE = 3
 
 /** The position of the zero line, the value between grid lines, and the height of the value one. */
