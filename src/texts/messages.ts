@@ -230,9 +230,11 @@ export function duration(language: Language, seconds: number): string {
 }
 
 /**
- * Groups the digits of all numbers; by default, Russian groups only numbers of five digits or more.
+ * Formats of numbers, of instants in UTC, and of plurals. Each is made once, because that takes
+ * long. Groups the digits of all numbers; by default, Russian groups only numbers of five digits or
+ * more.
  */
-const formatters: Formatters = {
+export const formatters: Formatters = {
   getNumberFormat: remembering(
     (locale, options) =>
       new Intl.NumberFormat(locale, { useGrouping: true, ...options } as Intl.NumberFormatOptions),

@@ -1,4 +1,4 @@
-import { type Language, locales } from '../../texts/messages.ts'
+import { formatters, type Language, locales } from '../../texts/messages.ts'
 import {
   type ChartFrame,
   hasRoom,
@@ -174,22 +174,13 @@ function labelsOf(
 const clock = { hour: '2-digit', minute: '2-digit' } as const
 const date = { day: 'numeric', month: 'short' } as const
 
-type Formats = Record<'time' | 'day' | 'month' | 'dayAndTime', (at: Date) => string>
-
-const knownFormats = new Map<Language, Formats>()
-
-/** Formats of instants, made once for each language, because that takes long. */
-function formatsOf(language: Language): Formats {
-  const known = knownFormats.get(language)
-  if (known) return known
+function formatsOf(language: Language) {
   const formatter = (options: Intl.DateTimeFormatOptions) => {
-    const format = new Intl.DateTimeFormat(locales[language], { ...options, timeZone: 'UTC' })
+    const format = formatters.getDateTimeFormat(locales[language], options)
     return (at: Date) => format.format(at)
   }
   const [time, day, month] = [formatter(clock), formatter(date), formatter({ month: 'short' })]
-  const formats = { time, day, month, dayAndTime: formatter({ ...date, ...clock }) }
-  knownFormats.set(language, formats)
-  return formats
+  return { time, day, month, dayAndTime: formatter({ ...date, ...clock }) }
 }
 
 /** Formats the start of a listed range: with the time of day if ranges are shorter than a day. */

@@ -4,6 +4,7 @@ import type { Request, Response } from 'express'
 import { renderSVG } from 'uqr'
 import { shownLine } from '../../mail/text.ts'
 import {
+  formatters,
   type Language,
   locales,
   message,
@@ -141,13 +142,13 @@ function withFocus(html: string): string {
 function instant(at: Date | string, language: Language): { text: string; iso: string } {
   const date = new Date(at)
   if (Number.isNaN(date.getTime())) return { text: '', iso: '' }
-  const format = { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' } as const
-  const text = new Intl.DateTimeFormat(locales[language], format).format(date)
+  const format = { dateStyle: 'medium', timeStyle: 'short' } as const
+  const text = formatters.getDateTimeFormat(locales[language], format).format(date)
   return { text: `${text} UTC`, iso: date.toISOString() }
 }
 
 /** A day in UTC (`2026-11-20`) as text for people. */
 function wholeDay(day: string | Date, language: Language): string {
-  const format = { dateStyle: 'long', timeZone: 'UTC' } as const
-  return new Intl.DateTimeFormat(locales[language], format).format(new Date(day))
+  const format = { dateStyle: 'long' } as const
+  return formatters.getDateTimeFormat(locales[language], format).format(new Date(day))
 }

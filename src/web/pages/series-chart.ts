@@ -1,3 +1,4 @@
+import { formatters } from '../../texts/messages.ts'
 import {
   type Box,
   type ChartFrame,
@@ -243,7 +244,7 @@ function highestOf(
 function wordsOf(period: BarPeriod, language: string) {
   const locale = language === 'en' ? 'en-GB' : language
   const format = (options: Intl.DateTimeFormatOptions) => {
-    const formatter = new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' })
+    const formatter = formatters.getDateTimeFormat(locale, options)
     return (at: Date) => formatter.format(at)
   }
   const day = { day: 'numeric', month: 'short' } as const
