@@ -66,7 +66,7 @@ type Prepared = { findings: Findings; material: Material }
 async function materialOf(raw: Buffer): Promise<Prepared> {
   const header = parseHeader(raw)
   const plain = await analyzePlainly(raw, options)
-  const body = (await parseBody(raw, header)) ?? { text: '', html: '', attachments: [] }
+  const body = await parseBody(raw, header)
   const findings: Findings = { ...plain, fields: header.fields, body, signers: [] }
   const { shingles } = await analyzeForCounting(raw, options)
   const { view } = takeApartPacked(findings)

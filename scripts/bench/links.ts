@@ -39,7 +39,7 @@ async function insertAll(messages: readonly Buffer[]): Promise<void> {
   const hosts: Host[] = []
   for (const raw of messages.filter((_, index) => index % step === 0)) {
     const header = parseHeader(raw)
-    const { text, html } = (await parseBody(raw, header)) ?? { text: '', html: '' }
+    const { text, html } = await parseBody(raw, header)
     const kept = header.fields.filter(({ key }) => /^(?:from|to|subject|date)$/.test(key))
     const lines = kept.map((field) => field.raw.replaceAll(/\s*[\r\n]+\s*/g, ' '))
     hosts.push({ header: lines.join('\n'), text, html })

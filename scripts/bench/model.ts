@@ -75,7 +75,7 @@ async function textsOfCorpus(samples: readonly Sample[]): Promise<MessageTexts[]
     const raw = await readFile(file)
     const header = parseHeader(raw)
     const body = await parseBody(raw, header)
-    if (body) texts.push(textsOf(header.fields, viewBody(body)))
+    texts.push(textsOf(header.fields, viewBody(body)))
   }
   return texts
 }

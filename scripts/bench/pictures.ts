@@ -43,7 +43,7 @@ async function findPictures(): Promise<Picture[]> {
   const found = new Map<string, Picture>()
   for (const raw of readCorpus(['phishing', 'newsletters', 'spam', 'ham'])) {
     const body = await parseBody(raw, parseHeader(raw))
-    for (const { content } of body?.attachments ?? []) {
+    for (const { content } of body.attachments) {
       const isPdf = content.subarray(0, 1024).includes('%PDF-')
       const pictures = isPdf ? (await readPdf(content)).pictures : [decodePicture(content)]
       for (const picture of pictures) {

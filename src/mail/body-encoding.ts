@@ -1,6 +1,8 @@
+import { decodeTransfer } from './transfer-encoding.ts'
+
 /**
  * Decoders of body parts. They give the same results as those of mailparser for every input that
- * they accept: mailparser decodes the rest, and a test compares both.
+ * they accept, and a test compares both.
  */
 
 /** Holds decoded bytes; reused for all parts, because allocating costs more than filling. */
@@ -27,9 +29,17 @@ export function decodeQuoted(content: Buffer): Buffer {
 /** How the text of a part is written. */
 export type TextForm = { encoding: string; charset: string; isFlowed: boolean; delSp: boolean }
 
+/** Removes any transfer encoding, as leniently as mail programs do. */
+export function decodeAnyBytes(content: Buffer, encoding: string): Buffer {
+  if (encoding === 'quoted-printable') return decodeQuoted(content)
+  if (encoding !== 'base64') return content
+  const decode = () => Buffer.from(decodeTransfer(content.toString('latin1'), encoding), 'latin1')
+  return decodeBase64(content) ?? decode()
+}
+
 /**
- * Decodes a text; its lines end in LF where they ended in CRLF. Undefined when mailparser has to
- * decode it: in rare charsets, or in base64 with other characters.
+ * Decodes a text; its lines end in LF where they ended in CRLF. Undefined for rare charsets, and
+ * for base64 with other characters.
  */
 export function decodeText(content: Buffer, form: TextForm): string | undefined {
   const decoder = decoderOf(form.charset)
@@ -76,7 +86,7 @@ function decodeLetters(bytes: Buffer, decoder: TextDecoder): string {
 }
 
 /** Joins the lines of flowed text (RFC 3676). */
-function unflowed(text: string, delSp: boolean): string {
+export function unflowed(text: string, delSp: boolean): string {
   const paragraphs: string[] = []
   let pieces: string[] | undefined
   let length = 0

@@ -78,9 +78,14 @@ export function decodeHeaderText(value: string): string {
  * UTF-8 if the bytes are valid UTF-8, else as Windows-1252.
  */
 export function decodeCharset(bytes: Buffer, charset: string): string {
-  const { decoder } = decoders.memo(charset)
+  const decoder = charsetDecoder(charset)
   if (decoder === undefined) return decodeBytes(bytes.toString('latin1'))
   return decoder.decode(decoder.encoding === 'iso-2022-jp' ? withoutEmptyRuns(bytes) : bytes)
+}
+
+/** The decoder of a charset; undefined if its name is unknown. */
+export function charsetDecoder(charset: string): TextDecoder | undefined {
+  return decoders.memo(charset).decoder
 }
 
 /**

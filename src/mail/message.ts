@@ -2,8 +2,9 @@ import { domainOf, parseMailboxes } from './address.ts'
 import { parseMailDate } from './date.ts'
 import { decodeHeaderText } from './encoded-word.ts'
 import { fieldValue, type Header, type HeaderField, parseHeader } from './header.ts'
+import { readAnyBody } from './any-body.ts'
 import { isAutomaticReply } from './inbound/automatic.ts'
-import { loadNames, readOrdinaryBody } from './ordinary-body.ts'
+import { readOrdinaryBody } from './ordinary-body.ts'
 import { withShortBlankRuns } from './seven-bit.ts'
 import { storableText } from './text.ts'
 
@@ -86,58 +87,13 @@ export type MessageBody = {
 export type BodyAttachment = { name: string | undefined; type: string; content: Buffer }
 
 /**
- * Parses the MIME body of a message (RFC 2045-2047). Undefined when the parser fails. Its cost
- * grows with the structure, so check `exceedsLimits` first.
+ * Reads the MIME body of a message (RFC 2045-2047). Its cost grows with the structure, so check
+ * `exceedsLimits` first. Never throws.
  */
-export async function parseBody(raw: Buffer, header: Header): Promise<MessageBody | undefined> {
-  const body = withShortBlankRuns(raw.subarray(header.bodyOffset))
-  const read = () => (header.lineEnd === 'lf' ? readOrdinaryBody(header.fields, body) : undefined)
-  return read() ?? ((await loadNames()) ? read() : undefined) ?? parseAnyBody(raw, header)
-}
-
-/**
- * Like `parseBody`, by mailparser alone. Passes only the Content fields of the header to it: the
- * others cost time and say nothing about the body.
- */
-export async function parseAnyBody(raw: Buffer, header: Header): Promise<MessageBody | undefined> {
-  // Loaded only if needed: it takes 60 ms.
-  const { simpleParser } = await import('mailparser')
-  try {
-    const mail = await simpleParser(mimeOnly(raw, header), {
-      skipHtmlToText: true,
-      skipTextToHtml: true,
-      skipImageLinks: true,
-      skipTextLinks: true,
-    })
-    return {
-      text: mail.text ?? '',
-      html: typeof mail.html === 'string' ? mail.html : '',
-      attachments: mail.attachments.map(({ filename, contentType, content }) => ({
-        name: filename,
-        type: contentType,
-        content,
-      })),
-    }
-  } catch {
-    return undefined
-  }
-}
-
-function mimeOnly(raw: Buffer, header: Header): Buffer {
-  const fields = header.fields.filter(
-    ({ key }) => key.startsWith('content-') || key === 'mime-version',
-  )
-  const lines = fields.map((field) => `${field.raw}\r\n`).join('')
-  const body = withShortBlankRuns(raw.subarray(header.bodyOffset))
-  const head = header.lineEnd === 'cr' ? lines.replace(/\r\n?/g, '\r\n') : lines
-  return Buffer.concat([
-    Buffer.from(`${head}\r\n`, 'latin1'),
-    header.lineEnd === 'cr' && !body.includes(0x0a) ? withLineFeeds(body) : body,
-  ])
-}
-
-function withLineFeeds(body: Buffer): Buffer {
-  return Buffer.from(body.toString('latin1').replaceAll('\r', '\n'), 'latin1')
+export async function parseBody(raw: Buffer, header: Header): Promise<MessageBody> {
+  const isUsual = header.lineEnd === 'lf'
+  const body = isUsual ? withShortBlankRuns(raw.subarray(header.bodyOffset)) : undefined
+  return (body && readOrdinaryBody(header.fields, body)) ?? readAnyBody(raw, header)
 }
 
 /** The kind of a mail according to its header. */

@@ -1,33 +1,33 @@
-import { decodeHeaderText } from './encoded-word.ts'
 import { fieldValue, type Header, type HeaderField, headerLineEnd, parseHeader } from './header.ts'
-import { boundaryOf, fieldParameter } from './mime-tree.ts'
-import { decodeTransfer, transferEncoding, type TransferEncoding } from './transfer-encoding.ts'
+import { boundaryOf, mediaType, type PartFields, partFields } from './part-fields.ts'
+import { decodeTransfer } from './transfer-encoding.ts'
 
 /** A part of a message that is not a multipart, with its exact bytes. */
-export type MimeLeaf = {
+export type MimeLeaf = Omit<PartFields, 'type' | 'boundaries'> & {
   fields: readonly HeaderField[]
-  /** In lower case. */
+  /** In lower case; `text/plain` when the header names no valid type (RFC 2045 §5.2). */
   type: string
-  encoding: TransferEncoding
-  /** The file name; undefined when the part has none. */
-  name: string | undefined
-  isAttachment: boolean
+  /** Whether the header names a valid type. */
+  isTyped: boolean
+  /** Whether it is inside a multipart/alternative. */
+  isAlternative: boolean
   /** The part's content in its transfer encoding: a view of the message's bytes. */
   content: Buffer
 }
 
-const depthMax = 30
+const depthMax = 100
 const partsMax = 2_000
-const nameCharsMax = 500
 
 /**
  * The leaves of a message in their order, with their exact bytes, whatever the line ends (CRLF, LF
- * or CR alone). Attached messages are leaves. Examines at most 2,000 parts in 30 levels; deeper
- * structure is one leaf. Linear in bytes times levels. Never throws.
+ * or CR alone). Attached messages are leaves, and so is a multipart without parts. Examines at most
+ * 2,000 parts in 100 levels; deeper structure is one leaf. Linear in bytes times levels. Never
+ * throws.
  */
 export function mimeLeaves(raw: Buffer): MimeLeaf[] {
   const leaves: MimeLeaf[] = []
-  walk(raw, 'text/plain', { depth: 0, budget: { parts: partsMax }, leaves })
+  const budget = { parts: partsMax }
+  walk(raw, 'text/plain', { depth: 0, isAlternative: false, budget, leaves })
   return leaves
 }
 
@@ -38,43 +38,67 @@ export function leafBytes({ content, encoding }: MimeLeaf): Buffer | undefined {
   return Buffer.from(decodeTransfer(content.toString('latin1'), encoding), 'latin1')
 }
 
-type Walk = { depth: number; budget: { parts: number }; leaves: MimeLeaf[] }
+type Walk = {
+  depth: number
+  isAlternative: boolean
+  budget: { parts: number }
+  leaves: MimeLeaf[]
+}
 
-function walk(raw: Buffer, usualType: string, { depth, budget, leaves }: Walk): void {
+function walk(raw: Buffer, usualType: string, place: Walk): void {
+  const { depth, budget, leaves } = place
   budget.parts -= 1
   if (budget.parts < 0) return
   const { fields, bodyOffset } = parseHeader(raw)
-  const contentType = fieldValue(fields, 'content-type') ?? usualType
-  const type = /^[^\s;/]+\/[^\s;/(]+/.exec(contentType)?.[0].toLowerCase() ?? 'text/plain'
+  const { type: named, boundaries, ...its } = partFields(fields)
   const content = raw.subarray(bodyOffset)
-  const boundary = type.startsWith('multipart/') && boundaryOf(contentType)
-  if (boundary && depth < depthMax) {
-    const inside = type === 'multipart/digest' ? 'message/rfc822' : 'text/plain'
-    const parts = partsOf(content, boundary, budget.parts)
-    if (parts.length > 0) {
-      for (const part of parts) walk(part, inside, { depth: depth + 1, budget, leaves })
-      return
+  const parts = depth < depthMax ? partsIn(content, { named, boundaries }, budget.parts) : []
+  if (parts.length > 0) {
+    const usualInside = named === 'multipart/digest' ? 'message/rfc822' : 'text/plain'
+    const isAlternative = place.isAlternative || named === 'multipart/alternative'
+    for (const part of parts) {
+      walk(part, usualInside, { depth: depth + 1, isAlternative, budget, leaves })
     }
+    return
   }
-  const disposition = fieldValue(fields, 'content-disposition') ?? ''
-  const encoding = transferEncoding(fieldValue(fields, 'content-transfer-encoding'))
-  leaves.push({
-    fields,
-    type,
-    encoding,
-    name: nameOf(disposition, contentType),
-    isAttachment: /^\s*attachment\b/i.test(disposition),
-    content,
-  })
+  const isUntyped = fieldValue(fields, 'content-type') === undefined
+  const type = named ?? (isUntyped ? usualType : 'text/plain')
+  const { isAlternative } = place
+  leaves.push({ ...its, fields, type, isTyped: named !== undefined, isAlternative, content })
 }
+
+type Named = { named: string | undefined; boundaries: readonly string[] }
+
+/** The parts of a multipart, or of an entity whose type is damaged but its boundary is not. */
+function partsIn(content: Buffer, { named, boundaries }: Named, most: number): Buffer[] {
+  const isMultipart = named?.startsWith('multipart/') === true
+  if (!isMultipart && named !== undefined) return []
+  for (const boundary of boundaries) {
+    const parts = partsOf(content, boundary, most)
+    if (parts.length > 0) return parts
+  }
+  const guessed = isMultipart ? guessedBoundary(content) : undefined
+  return guessed === undefined ? [] : partsOf(content, guessed, most)
+}
+
+const guessedBytesMax = 64 * 1024
+const firstDelimiter =
+  /(?<![^\r\n])--([^\s-][^\r\n]{0,199}|-[^\r\n]{1,199})\r?[\r\n]content-[a-z-]{2,30}[ \t]?:/i
+
+/** The boundary of a multipart that names none, or a wrong one: a part begins with its header. */
+function guessedBoundary(content: Buffer): string | undefined {
+  return firstDelimiter.exec(content.toString('latin1', 0, guessedBytesMax))?.[1]?.trim()
+}
+
+const searchedBytesMax = 64
 
 /** Returns the parts between the delimiter lines, without the line end before each delimiter. */
 function partsOf(content: Buffer, boundary: string, most: number): Buffer[] {
   const mark = Buffer.from(`--${boundary}`, 'latin1')
   const lineEnd = content.includes(0x0a) ? 0x0a : 0x0d
   // Searches for the delimiter with the line end before it: a hostile line may repeat the mark a
-  // million times.
-  const delimiter = Buffer.concat([Buffer.of(lineEnd), mark])
+  // million times. Searches for its beginning only, because the time grows with the length.
+  const delimiter = Buffer.concat([Buffer.of(lineEnd), mark.subarray(0, searchedBytesMax)])
   const next = (from: number) => {
     const found = content.indexOf(delimiter, from)
     return found < 0 ? -1 : found + 1
@@ -83,9 +107,10 @@ function partsOf(content: Buffer, boundary: string, most: number): Buffer[] {
   let start: number | undefined
   const isAtOnce = content.subarray(0, mark.length).equals(mark)
   for (let at = isAtOnce ? 0 : next(0); at >= 0; at = next(at)) {
+    if (!content.subarray(at, at + mark.length).equals(mark)) continue
     const found = content.indexOf(lineEnd, at)
     const end = found < 0 ? content.length : found + 1
-    const rest = content.toString('latin1', at + mark.length, Math.min(end, at + 1_000)).trim()
+    const rest = content.toString('latin1', at + mark.length, Math.min(end, at + 1_200)).trim()
     if (rest !== '' && rest !== '--') continue
     if (start !== undefined) parts.push(content.subarray(start, textEnd(content, start, at)))
     if (rest === '--' || parts.length >= most) return parts
@@ -105,11 +130,6 @@ function textEnd(content: Buffer, start: number, at: number): number {
   if (end > start) end -= 1
   if (end > start && content[end] === 0x0a && content[end - 1] === 0x0d) end -= 1
   return end
-}
-
-function nameOf(disposition: string, contentType: string): string | undefined {
-  const name = fieldParameter(disposition, 'filename') ?? fieldParameter(contentType, 'name')
-  return name === undefined ? undefined : decodeHeaderText(name.slice(0, nameCharsMax))
 }
 
 /** Limits on the structure of a message. A message above them is refused. */
@@ -151,7 +171,7 @@ function isPlainlyWithin(
   const endsBlank = raw[bodyOffset - 1] === end && raw[before] === end
   if (!endsBlank || bodyOffset > headersMax * lineBytesMin) return false
   const type = fieldValue(fields, 'content-type')
-  return type !== undefined && !/^(?:multipart|message)\//i.test(type)
+  return type !== undefined && !/^(?:multipart|message)\//.test(mediaType(type) ?? 'multipart/')
 }
 
 /** The number of header lines that start a field; counting stops one above the limit. */
@@ -240,15 +260,16 @@ function readDelimiter(line: string, state: State): boolean {
 }
 
 function finishHead(state: State): void {
-  const type = contentType(state.head ?? [])
+  const written = contentType(state.head ?? [])
+  const type = mediaType(written) ?? 'multipart/mixed'
   state.head = undefined
-  if (/^multipart\//i.test(type)) {
-    const boundary = boundaryOf(type)
+  if (type.startsWith('multipart/')) {
+    const boundary = boundaryOf(written)
     if (boundary !== undefined) {
       state.depth++
       state.levels.push({ boundary, depth: state.depth })
     }
-  } else if (/^message\/(rfc822|global)\b/i.test(type)) {
+  } else if (type === 'message/rfc822' || type === 'message/global') {
     state.depth++
     state.parts++
     state.head = []

@@ -1,5 +1,6 @@
 import { type HeaderField, isReadAsWritten, parseHeader } from './header.ts'
-import { decodeTransfer, transferEncoding, type TransferEncoding } from './transfer-encoding.ts'
+import { partFields } from './part-fields.ts'
+import { decodeTransfer, type TransferEncoding } from './transfer-encoding.ts'
 
 /**
  * One MIME entity (RFC 2045 §2.4), a message or a part of one, as the bytes it consists of.
@@ -31,6 +32,11 @@ export type Multipart = {
 const depthMax = 30
 const partsMax = 2000
 const fieldsMax = 20_000
+/**
+ * A longer boundary is ignored (RFC 2046 §5.1.1): the time to search content that resembles it
+ * would grow with its length.
+ */
+const boundaryCharsMax = 70
 
 /**
  * Parses a message whose line ends may be CRLF, LF or CR alone. Undefined when it nests deeper than
@@ -57,7 +63,11 @@ export function isReadBack(
   before: Entity,
   delimiters: readonly string[] = [],
 ): boolean {
-  const isSame = (key: string) => findField(fields, key) === findField(before.fields, key)
+  const isSame = (key: string) => {
+    const its = before.fields.filter((field) => field.key === key)
+    const now = fields.filter((field) => field.key === key)
+    return its.length === now.length && its.every((field, index) => field === now[index])
+  }
   if (!isSame('content-type') || !isSame('content-transfer-encoding')) return false
   // The parser takes a first line like this for an envelope, and looks for line ends in 16 KiB.
   const first = fields[0]?.raw ?? ''
@@ -83,7 +93,7 @@ export function isReadBack(
     return other.kind === 'message' && isReadBack(body.message, other.message, delimiters)
   }
   if (other.kind !== 'multipart') return false
-  const all = [...delimiters, `--${boundaryOf(findField(fields, 'content-type')?.value ?? '')}`]
+  const all = [...delimiters, ...partFields(fields).boundaries.map((boundary) => `--${boundary}`)]
   return (
     body.preamble === other.preamble &&
     body.close === other.close &&
@@ -126,37 +136,6 @@ export function leafText({ body, encoding }: Entity): string {
   return isEncoded ? decodeTransfer(body.text, encoding) : body.text
 }
 
-const parameterCharsMax = 8192
-const boundaryCharsMax = 70
-
-// A quoted value extends to its closing quote; without one, to the end of the field.
-const parameters = /;([^=;"]*)=\s*(?:"((?:[^"\\]|\\.)*)|([^\s;]*))/gs
-
-/** A parameter of a structured field such as Content-Type, unquoted (RFC 2045 §5.1). */
-export function fieldParameter(value: string, name: string): string | undefined {
-  for (const [, key = '', quoted, bare] of value.slice(0, parameterCharsMax).matchAll(parameters)) {
-    // The first part of a value that RFC 2231 splits or encodes has the name `name*` or `name*0*`.
-    const bareKey = key
-      .trim()
-      .toLowerCase()
-      .replace(/\*0?\*?$/, '')
-    if (bareKey !== name) continue
-    const found = quoted?.replace(/\\(.)/gs, '$1') ?? bare
-    if (quoted !== undefined || found !== '') return found
-  }
-  return undefined
-}
-
-/**
- * The boundary in a Content-Type (RFC 2046 §5.1.1). Ignores a boundary of more than 70 characters:
- * the time to search content that resembles it would grow with its length.
- */
-export function boundaryOf(contentType: string): string | undefined {
-  const boundary = fieldParameter(contentType, 'boundary')
-  const isOne = boundary !== undefined && boundary !== '' && boundary.length <= boundaryCharsMax
-  return isOne ? boundary : undefined
-}
-
 /**
  * The value of the first field with the given name (in lower case); undefined when there is none.
  */
@@ -191,19 +170,20 @@ function parseEntity(
   const { fields, bodyOffset } = parseHeader(raw)
   budget.fields -= fields.length
   if (budget.fields < 0) return undefined
-  const contentType = fields.find(({ key }) => key === 'content-type')?.value ?? usualType
-  const type = /^[^\s;/]+\/[^\s;/(]+/.exec(contentType)?.[0].toLowerCase() ?? 'text/plain'
-  const encoded = fields.find(({ key }) => key === 'content-transfer-encoding')?.value
-  const encoding = transferEncoding(encoded)
+  const { type: named, boundaries, encoding } = partFields(fields)
+  const isUntyped = findField(fields, 'content-type') === undefined
+  const type = named ?? (isUntyped ? usualType : 'text/plain')
   const content = raw.subarray(bodyOffset)
   const entity = { fields, type, encoding }
-  if (type.startsWith('multipart/')) {
-    const boundary = boundaryOf(contentType)
+  if (named === undefined || type.startsWith('multipart/')) {
     const isDigest = type === 'multipart/digest'
-    const body = boundary ? parseMultipart(content, boundary, isDigest, depth, budget) : 'none'
-    if (body === undefined) return undefined
-    if (body !== 'none') return { ...entity, body }
-  } else if (isMessageType(type) && encoding === 'identity') {
+    for (const boundary of boundaries.filter(({ length }) => length <= boundaryCharsMax)) {
+      const body = parseMultipart(content, boundary, isDigest, depth, budget)
+      if (body === undefined) return undefined
+      if (body !== 'none') return { ...entity, body }
+    }
+  }
+  if (isMessageType(type) && encoding === 'identity') {
     const message = parseEntity(content, 'text/plain', depth + 1, budget)
     return message && { ...entity, body: { kind: 'message', message } }
   }

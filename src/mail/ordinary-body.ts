@@ -1,22 +1,21 @@
-import type libmime from 'libmime'
 import { LRUCache } from 'lru-cache'
 import { decodeBase64, decodeQuoted, decodeText, type TextForm } from './body-encoding.ts'
 import type { HeaderField } from './header.ts'
 import type { BodyAttachment, MessageBody } from './message.ts'
 
 /**
- * Reads the body of an ordinary message with the result of mailparser, which takes ten times as
- * long: it moves every message through a dozen streams. Undefined for everything that is not
- * ordinary, where the result of mailparser is not certain: unfinished and unusual structure, rare
- * charsets, and encoded file names before `loadNames`. `fields` is the header of the message, with
- * lines that end in LF or CRLF. A test compares both readers. Linear.
+ * Reads the body of an ordinary message, as mailparser would. Undefined for everything that is not
+ * ordinary: odd fields, unfinished and unusual structure, rare charsets, and encoded file names. A
+ * test compares both. `fields` is the header of the message, with lines that end in LF or CRLF.
+ * Linear.
  */
 export function readOrdinaryBody(
   fields: readonly HeaderField[],
   body: Buffer,
 ): MessageBody | undefined {
-  const raw = (key: string) => fields.find((field) => field.key === key)?.raw
-  const part = readPart(raw('content-type'), raw('content-disposition'), raw(encodingKey))
+  const written: PartHeader = {}
+  for (const { key, raw } of fields) if (!addField(written, key, raw)) return undefined
+  const part = readPart(written)
   if (part === undefined) return undefined
   const leaves: Leaf[] = []
   if (part.isMultipart) {
@@ -25,25 +24,24 @@ export function readOrdinaryBody(
     if (part.isAttachment) return undefined
     leaves.push({ part, content: body, isAlternative: false })
   }
-  return composeBody(leaves)
+  const pieces = leaves.map(pieceOf)
+  return pieces.every((piece) => piece !== undefined) ? composeBody(pieces) : undefined
 }
 
-const encodingKey = 'content-transfer-encoding'
+type PartHeader = { type?: string; disposition?: string; encoding?: string }
 
-/**
- * The functions with which mailparser reads file names that are encoded, and finds media types by
- * file name. Undefined until `loadNames`, because loading takes 25 ms and few messages need them.
- */
-let names: typeof libmime | undefined
+const contentKeys: Readonly<Record<string, keyof PartHeader>> = {
+  'content-type': 'type',
+  'content-disposition': 'disposition',
+  'content-transfer-encoding': 'encoding',
+}
 
-/**
- * Loads what is needed for encoded file names. Returns whether it was not loaded before, so that
- * another attempt may succeed.
- */
-export async function loadNames(): Promise<boolean> {
-  if (names) return false
-  names = (await import('libmime')).default
-  knownParts.clear()
+/** Adds a field as written if it says how to read the body; false if it is repeated. */
+function addField(header: PartHeader, key: string, raw: string): boolean {
+  const known = Object.hasOwn(contentKeys, key) ? contentKeys[key] : undefined
+  if (known === undefined) return true
+  if (header[known] !== undefined) return false
+  header[known] = raw
   return true
 }
 
@@ -56,17 +54,15 @@ type Part = TextForm & {
   delimiter: Buffer | undefined
   isAttachment: boolean
   name: string | undefined
-  /** The type to report, if it is derived from the name. */
-  namedType: string | undefined
 }
 
 const cachedCharsMax = 200
 /** Most parts have one of a few headers: `text/html; charset=utf-8`, quoted-printable. */
 const knownParts = new LRUCache<string, { part: Part | undefined }>({ max: 500 })
 
-/** Reads an entity's first fields of each kind, as written; undefined when they are unusual. */
-function readPart(type?: string, disposition?: string, encoding?: string): Part | undefined {
-  const key = `${type ?? ''}\0${disposition ?? ''}\0${encoding ?? ''}`
+/** Reads the fields of an entity, as written; undefined when they are unusual. */
+function readPart({ type = '', disposition = '', encoding = '' }: PartHeader): Part | undefined {
+  const key = `${type}\0${disposition}\0${encoding}`
   if (key.length > cachedCharsMax) return newPart(type, disposition, encoding)
   const known = knownParts.get(key)
   if (known) return known.part
@@ -77,29 +73,32 @@ function readPart(type?: string, disposition?: string, encoding?: string): Part 
 
 const delimiterCharsMax = 100
 const shownTypes = new Set(['text/plain', 'text/html', 'message/delivery-status'])
+const encodings = new Set(['', '7bit', '8bit', 'binary', 'base64', 'quoted-printable'])
+const dispositions = new Set(['', 'inline', 'attachment'])
+const ordinaryType = /^[\w+.-]+\/[\w+.-]+$/
 
-function newPart(typeField = '', dispositionField = '', encodingField = ''): Part | undefined {
+function newPart(typeField: string, dispositionField: string, encodingField: string) {
   const disposition = readValue(dispositionField)
-  const type = typeField === '' ? undefined : readValue(typeField)
+  const type = readValue(typeField)
   const encoding = fieldText(encodingField)?.toLowerCase()
-  if (disposition === undefined || encoding === undefined || encoding.includes('('))
-    return undefined
-  if (typeField === '' ? dispositionField !== '' : type === undefined) return undefined
-  const { value = 'text/plain', parameters = noParameters } = type ?? {}
-  const written = disposition.parameters.get('filename') || parameters.get('name') || ''
-  const name = decodedName(written)
+  if (disposition === undefined || type === undefined || encoding === undefined) return undefined
+  if (typeField === '' && dispositionField !== '') return undefined
+  const { parameters } = type
+  const contentType = typeField === '' ? 'text/plain' : type.value.toLowerCase()
+  const name = disposition.parameters.get('filename') || parameters.get('name') || ''
   const boundary = parameters.get('boundary')
-  const contentType = value.toLowerCase()
   const shown = disposition.value.toLowerCase()
   const isMultipart = contentType.startsWith('multipart/')
-  const isUntyped = contentType === 'application/octet-stream' && name !== ''
+  const isShown = shownTypes.has(contentType)
   const isUnusual =
-    !/^[^\s/]+\/[^\s/]+$/.test(contentType) ||
-    (boundary && (!isMultipart || boundary.length > delimiterCharsMax)) ||
-    name === undefined ||
-    /=\?|\0/.test(shown) ||
+    !ordinaryType.test(contentType) ||
+    (contentType.startsWith('text/') && !isShown) ||
+    (isMultipart ? !boundary || boundary.length > delimiterCharsMax : boundary) ||
+    !encodings.has(encoding) ||
+    !dispositions.has(shown) ||
+    /=\?|\0/.test(name) ||
     (contentType === 'message/rfc822' && shown === 'inline') ||
-    (isUntyped && !names)
+    (contentType === 'application/octet-stream' && name !== '')
   if (isUnusual) return undefined
   return {
     type: contentType,
@@ -109,38 +108,25 @@ function newPart(typeField = '', dispositionField = '', encodingField = ''): Par
     charset: parameters.get('charset') || 'utf-8',
     isFlowed: parameters.get('format')?.toLowerCase().trim() === 'flowed',
     delSp: parameters.get('delsp')?.toLowerCase().trim() === 'yes',
-    isAttachment: !shownTypes.has(contentType) || (shown !== '' && shown !== 'inline'),
+    isAttachment: !isShown || shown === 'attachment',
     name: name === '' ? undefined : name,
-    namedType: isUntyped ? names?.detectMimeType(name) : undefined,
   }
 }
 
-/** Undefined when the name is encoded and `names` is not loaded. */
-function decodedName(written: string): string | undefined {
-  if (!/=\?|\0/.test(written)) return written
-  try {
-    return names?.decodeWords(written)
-  } catch {
-    return written
-  }
-}
-
-/** The value of a field on one line; undefined when it is not ASCII. */
+/** The value of a field on one line; undefined when it is not printable ASCII. */
 function fieldText(raw: string): string | undefined {
-  if (/[\x80-\xff]/.test(raw)) return undefined
-  const line = /[\r\n]/.test(raw) ? raw.replace(/(?:\r?\n|\r)[ \t]*/g, ' ') : raw
+  if (/[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\xff]|\r(?!\n)/.test(raw)) return undefined
+  const line = raw.includes('\n') ? raw.replace(/\r?\n[ \t]*/g, ' ') : raw
   return line.slice(line.indexOf(':') + 1).trim()
 }
 
 type FieldValue = { value: string; parameters: ReadonlyMap<string, string> }
 
-const noParameters: ReadonlyMap<string, string> = new Map()
 const whiteSpace = new Set([' ', '\t', '\r', '\n', '\f', '\v'])
 
 /**
- * Splits a value into its first part and its parameters. The last one of equal parameters counts.
- * Undefined for values that are not ASCII, and for parameters that are split or encoded by RFC 2231
- * while `names` is not loaded.
+ * Splits a value into its first part and its parameters. Undefined for values that are not ASCII,
+ * and for parameters that are repeated, or split or encoded by RFC 2231.
  */
 function readValue(raw: string): FieldValue | undefined {
   const text = fieldText(raw)
@@ -150,6 +136,7 @@ function readValue(raw: string): FieldValue | undefined {
   let key: string | undefined
   let piece = ''
   let isKey = false
+  let isRepeated = false
   let isQuoted = false
   /** Length of the piece without the white space at its end, unless that is quoted. */
   let solid = 0
@@ -158,7 +145,10 @@ function readValue(raw: string): FieldValue | undefined {
     if (isKey) {
       if (found !== '') parameters.set(found.toLowerCase(), '')
     } else if (key === undefined) main = found
-    else parameters.set(key, found)
+    else {
+      isRepeated ||= parameters.has(key)
+      parameters.set(key, found)
+    }
     piece = ''
     solid = 0
   }
@@ -190,11 +180,8 @@ function readValue(raw: string): FieldValue | undefined {
     }
   }
   finish()
-  if (!parameters.keys().some((name) => name.includes('*'))) {
-    return { value: main ?? '', parameters }
-  }
-  const read = names?.parseHeaderValue(text)
-  return read && { value: read.value || '', parameters: new Map(Object.entries(read.params)) }
+  if (isRepeated || parameters.keys().some((name) => name.includes('*'))) return undefined
+  return { value: main ?? '', parameters }
 }
 
 /** A part that is not a multipart; `isAlternative`: it is inside a multipart/alternative. */
@@ -206,6 +193,7 @@ type Level = {
   parent: Level | undefined
   isAlternative: boolean
   depth: number
+  hasParts: boolean
   /** The delimiter line that was found last. */
   found: Delimiter | undefined
 }
@@ -237,13 +225,15 @@ function findLeaves(root: Part, body: Buffer, leaves: Leaf[]): boolean {
     const outer: Delimiter = level.parent ? nextDelimiter(search, level.parent, at) : never
     if (search.budget < 0) return false
     const next: Delimiter = own.start <= outer.start ? own : outer
-    if (next === never) return true
+    if (next === never) return level.hasParts
     at = next.end
     if (next === outer && level.parent) {
+      if (!level.hasParts) return false
       level = level.parent
       isClosed = next.isClose
     }
     if (next.isClose) continue
+    level.hasParts = true
     parts++
     const entity = readEntity(body, at, level.delimiter)
     if (!entity) return false
@@ -272,6 +262,7 @@ function levelOf({ delimiter, type }: Part, parent: Level | undefined): Level {
     parent,
     isAlternative: parent?.isAlternative === true || type === 'multipart/alternative',
     depth: parent ? parent.depth + 1 : 0,
+    hasParts: false,
     found: undefined,
   }
 }
@@ -297,6 +288,10 @@ function findDelimiter(search: Search, mark: Buffer, from: number): Delimiter {
     // mailparser takes a lone CR before a delimiter for part of it.
     if (before === carriageReturn) search.budget = -1
     const isClose = before === lineFeed ? closes(body, at + mark.length) : undefined
+    // Blanks may follow a delimiter (RFC 2046 §5.1.1); mailparser takes it for text.
+    if (before === lineFeed && isClose === undefined && isPadded(body, at + mark.length)) {
+      search.budget = -1
+    }
     if (isClose !== undefined) {
       const end = body.indexOf(lineFeed, at + mark.length)
       return { start: at, end: end < 0 ? body.length : end + 1, isClose }
@@ -326,6 +321,11 @@ function closes(body: Buffer, at: number): boolean | undefined {
   return isClose || undefined
 }
 
+function isPadded(body: Buffer, at: number): boolean {
+  const start = body[at] === dash && body[at + 1] === dash ? at + 2 : at
+  return body[start] === 0x20 || body[start] === 0x09
+}
+
 function isLineEnd(code: number | undefined): boolean {
   return code === lineFeed || code === carriageReturn
 }
@@ -350,7 +350,7 @@ function readEntity(
   start: number,
   delimiter: Buffer | undefined,
 ): { part: Part; bodyAt: number } | undefined {
-  const fields: Record<string, string> = {}
+  const header: PartHeader = {}
   let fieldAt = start
   let fieldEnd = start
   const keep = () => {
@@ -360,8 +360,7 @@ function readEntity(
     const colon = raw.indexOf(':')
     const lineEnd = raw.indexOf('\n')
     if (colon < 0 || (lineEnd >= 0 && lineEnd < colon)) return false
-    fields[raw.slice(0, colon).trim().toLowerCase()] ??= raw
-    return true
+    return addField(header, raw.slice(0, colon).trim().toLowerCase(), raw)
   }
   let at = start
   for (let lines = 0; lines < headerLinesMax; lines++) {
@@ -378,11 +377,7 @@ function readEntity(
       fieldAt = at
     }
     if (isBlank) {
-      const part = readPart(
-        fields['content-type'],
-        fields['content-disposition'],
-        fields[encodingKey],
-      )
+      const part = readPart(header)
       return part && { part, bodyAt: found + 1 }
     }
     fieldEnd = body[found - 1] === carriageReturn ? found - 1 : found
@@ -395,26 +390,34 @@ function startsWith(body: Buffer, at: number, text: Buffer): boolean {
   return body.subarray(at, at + text.length).equals(text)
 }
 
-/** Joins the leaves as mailparser does; undefined if one cannot be decoded with certainty. */
-function composeBody(leaves: readonly Leaf[]): MessageBody | undefined {
+/** A text that is shown, or an attachment. */
+export type BodyPiece = { text: string; isPage: boolean; isAlternative: boolean } | BodyAttachment
+
+/** Decodes a leaf; undefined if it cannot be decoded with certainty. */
+function pieceOf({ part, content, isAlternative }: Leaf): BodyPiece | undefined {
+  const { type, name, encoding, isAttachment } = part
+  if (!isAttachment) {
+    const text = decodeText(content, part)
+    return text === undefined ? undefined : { text, isPage: type === 'text/html', isAlternative }
+  }
+  const bytes = decodedBytes(content, encoding)
+  return bytes && { name, type, content: bytes }
+}
+
+/** Joins the pieces of a message in their order, as mailparser does. */
+export function composeBody(pieces: readonly BodyPiece[]): MessageBody {
   const texts: string[] = []
   const pages: string[] = []
   const attachments: BodyAttachment[] = []
-  const isShown = (one: Leaf, isPage: boolean) =>
-    !one.part.isAttachment && (one.part.type === 'text/html') === isPage
-  const hasText = leaves.some((leaf) => isShown(leaf, false))
-  const hasPage = leaves.some((leaf) => isShown(leaf, true))
-  for (const { part, content, isAlternative } of leaves) {
-    if (part.isAttachment) {
-      const bytes = decodedBytes(content, part.encoding)
-      if (!bytes) return undefined
-      attachments.push({ name: part.name, type: part.namedType ?? part.type, content: bytes })
+  const hasText = pieces.some((one) => 'text' in one && !one.isPage)
+  const hasPage = pieces.some((one) => 'text' in one && one.isPage)
+  for (const piece of pieces) {
+    if (!('text' in piece)) {
+      attachments.push(piece)
       continue
     }
-    const text = decodeText(content, part)
-    if (text === undefined) return undefined
+    const { text, isPage, isAlternative } = piece
     if (text === '') continue
-    const isPage = part.type === 'text/html'
     ;(isPage ? pages : texts).push(text)
     // A separator, without the other form of the text.
     if (!isAlternative && isPage && hasText) texts.push('')

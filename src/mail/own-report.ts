@@ -1,5 +1,5 @@
 import { parseHeader } from './header.ts'
-import { boundaryOf } from './mime-tree.ts'
+import { boundaryOf } from './part-fields.ts'
 import { decodeTransfer } from './transfer-encoding.ts'
 
 /** A feedback report, or a digest of several, that we composed, with its parts. */

@@ -72,10 +72,10 @@ const hidden = /uue|uuencode|yenc|binhex|gzip|deflate|compress/
 export function transferEncoding(value = ''): TransferEncoding {
   const name = value
     .slice(0, 200)
-    .replace(/\([^)]*\)/g, '')
-    .replace(/[\s;"]/g, '')
+    .replace(/\([^)]*\)|[\0-\x08\x0e-\x1f\x7f]/g, '')
     .toLowerCase()
-  if (name === 'base64' || name === 'quoted-printable') return name
+  const first = /^[\s"'<>;,:=]*([\w+-]*)/.exec(name)?.[1]
+  if (first === 'base64' || first === 'quoted-printable') return first
   return hidden.test(name) ? undefined : 'identity'
 }
 

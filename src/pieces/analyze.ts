@@ -104,6 +104,7 @@ export type PlainAnalysis = {
   feedback: ReturnedFeedback | null
   /** Present when the body was reconstructed, so that signatures prove nothing. */
   isRebuilt?: true
+  isReduced?: true
 }
 
 /** A plain analysis with the pieces of the message and its fingerprints. */
@@ -279,7 +280,7 @@ export async function readShownText(raw: Buffer): Promise<string> {
   const header = parseHeader(raw)
   if (exceedsLimits(raw, bodyLimits, header) !== undefined) return ''
   const body = await parseBody(raw, header)
-  return body ? shownIn(viewBody(body)) : ''
+  return shownIn(viewBody(body))
 }
 
 const SHOWN_CHARS_MAX = 4_096
@@ -327,7 +328,7 @@ async function readRoute({ raw, options }: GivenMessage) {
 async function readContent(route: Route) {
   const { raw, header, options } = route
   const isBomb = exceedsLimits(raw, bodyLimits, header) !== undefined
-  const body = (isBomb ? undefined : await parseBody(raw, header)) ?? emptyBody
+  const body = isBomb ? emptyBody : await parseBody(raw, header)
   const page = htmlView(body.html)
   const { attachments } = body
   if (attachments.length === 0) return { ...route, isBomb, body, page, files: undefined }

@@ -99,7 +99,7 @@ const limits = { headersMax: 1_000, partsMax: 100, nestingMax: 20 }
 export async function messageText(raw: Buffer): Promise<string | undefined> {
   if (raw.length > BYTES_MAX || exceedsLimits(raw, limits) !== undefined) return undefined
   const body = await parseBody(raw, parseHeader(raw))
-  const tidy = body && tidied(viewBody(body).written)
+  const tidy = tidied(viewBody(body).written)
   return tidy === '' ? undefined : tidy
 }
 

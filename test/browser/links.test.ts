@@ -182,7 +182,7 @@ test('finds every link that Chromium finds in real and in damaged mail', async (
   const random = randomOf(chanceFrom(23))
   const pages: string[] = []
   for (const { raw } of files) {
-    const { html = '' } = (await parseBody(raw, parseHeader(raw))) ?? {}
+    const { html } = await parseBody(raw, parseHeader(raw))
     if (html !== '') pages.push(html, ...[1, 2, 3].map(() => damaged(html, random)))
   }
   const { missed } = await compare(pages)

@@ -5,13 +5,12 @@ import { answerLinks, composeAnswerAddress } from '../../src/mail/verp.ts'
 import {
   composeMimeTree,
   type Entity,
-  entityField,
-  fieldParameter,
   leafText,
   leavesOf,
   newField,
   parseMimeTree,
 } from '../../src/mail/mime-tree.ts'
+import { partFields } from '../../src/mail/part-fields.ts'
 import { encodeTransfer } from '../../src/mail/transfer-encoding.ts'
 import { composeFeedback, type FeedbackContent } from '../../src/parsing/feedback-content.ts'
 import { recipientsIn } from '../../src/mail/redaction/redact-fields.ts'
@@ -117,9 +116,7 @@ function plant(tree: Entity): { tree: Entity; hasTokens: boolean } {
     (one) =>
       one.type.startsWith('text/') &&
       one.encoding !== undefined &&
-      !/utf-?(?:16|32)|ucs|2022|utf-?7|hz/i.test(
-        fieldParameter(entityField(one, 'content-type') ?? '', 'charset') ?? '',
-      ),
+      !/utf-?(?:16|32)|ucs|2022|utf-?7|hz/i.test(partFields(one.fields).charset ?? ''),
   )
   if (leaf?.body.kind === 'leaf' && leaf.encoding !== undefined) {
     const text = `${leafText(leaf).replace(/\r?\n?$/, '')}\r\n${plantedText(base64)}\r\n`

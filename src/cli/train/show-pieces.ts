@@ -56,7 +56,6 @@ async function spell(
     if (!raw) continue
     const header = parseHeader(raw)
     const body = await parseBody(raw, header)
-    if (!body) continue
     for (const [row, piece] of spellPieces(textsOf(header.fields, viewBody(body)), wanted)) {
       if (!spelled.has(row)) spelled.set(row, piece)
     }

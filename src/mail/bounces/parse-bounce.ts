@@ -1,14 +1,8 @@
 import { parseMailboxes } from '../address.ts'
 import { decodeCharset } from '../encoded-word.ts'
 import { fieldValue, type HeaderField, parseHeader } from '../header.ts'
-import {
-  type Entity,
-  entityField,
-  fieldParameter,
-  leafText,
-  ownPart,
-  parseMimeTree,
-} from '../mime-tree.ts'
+import { type Entity, leafText, ownPart, parseMimeTree } from '../mime-tree.ts'
+import { partFields } from '../part-fields.ts'
 import { bounceReason, isHardBounce } from './bounce-reason.ts'
 import { inferredStatus, preferredStatus, replyCodeIn, statusIn } from './codes.ts'
 import { looksLikeBounce } from './looks-like-bounce.ts'
@@ -145,7 +139,7 @@ function found(results: BounceResult[]): { results: BounceResult[] } | undefined
 function explanationOf(tree: Entity): string {
   const part = ownPart(tree, 'text/plain') ?? ownPart(tree, 'text/html')
   if (part === undefined) return textOf(firstLeaf(tree).slice(0, explanationCharsMax))
-  const charset = fieldParameter(entityField(part, 'content-type') ?? '', 'charset')
+  const { charset } = partFields(part.fields)
   const bytes = Buffer.from(leafText(part).slice(0, explanationCharsMax), 'latin1')
   const text = textOf(decodeCharset(bytes, charset ?? 'utf-8'))
   return part.type === 'text/html' ? withoutTags(text) : text

@@ -1,6 +1,7 @@
 import { withoutTags } from '../bounces/recipients-in-text.ts'
 import { decodeCharset } from '../encoded-word.ts'
-import { type Entity, entityField, fieldParameter, leafText, ownPart } from '../mime-tree.ts'
+import { type Entity, leafText, ownPart } from '../mime-tree.ts'
+import { partFields } from '../part-fields.ts'
 
 const partCharsMax = 128 * 1024
 
@@ -17,7 +18,7 @@ export function readableText(tree: Entity): string {
 
 function decoded(part: Entity | undefined): string {
   if (part === undefined) return ''
-  const charset = fieldParameter(entityField(part, 'content-type') ?? '', 'charset') ?? 'utf-8'
+  const { charset = 'utf-8' } = partFields(part.fields)
   return decodeCharset(Buffer.from(leafText(part).slice(0, partCharsMax), 'latin1'), charset)
 }
 

@@ -8,13 +8,13 @@ import {
   type Entity,
   entityField,
   entityText,
-  fieldParameter,
   isReadBack,
   leafText,
   leavesOf,
   newField,
   parseMimeTree,
 } from '../mime-tree.ts'
+import { partFields } from '../part-fields.ts'
 import { composeEncodedWords } from '../seven-bit.ts'
 import { encodeTransfer } from '../transfer-encoding.ts'
 import { createAddressRedactor } from './address-redactor.ts'
@@ -239,7 +239,7 @@ function isUtf7(entity: Entity): boolean {
 }
 
 function charsetOf(entity: Entity): string {
-  return fieldParameter(entityField(entity, 'content-type') ?? '', 'charset') ?? ''
+  return partFields(entity.fields).charset ?? ''
 }
 
 const opaqueTypes = /pkcs7|pgp|ms-tnef|pdf|zip|compressed|msword|officedocument|rar|epub/

@@ -3,7 +3,7 @@ import { parseMailboxes } from '../../../src/mail/address.ts'
 import { decodeHeaderText } from '../../../src/mail/encoded-word.ts'
 import { fieldsOf } from '../../../src/mail/message.ts'
 import { parseHeader } from '../../../src/mail/header.ts'
-import { fieldParameter } from '../../../src/mail/mime-tree.ts'
+import { boundaryOf } from '../../../src/mail/part-fields.ts'
 import { expectEffort } from '../../support/effort.ts'
 
 const extract = (text: string) => fieldsOf(parseHeader(Buffer.from(text, 'latin1')).fields)
@@ -55,7 +55,7 @@ test.for([
   ['m/x; boundary=; charset=utf-8', undefined],
   ['m/x; xboundary=a; boundary*1=b', undefined],
 ] as const)('the boundary in %j is %j', ([field, expected]) => {
-  expect(fieldParameter(field, 'boundary')).toBe(expected)
+  expect(boundaryOf(field)).toBe(expected)
 })
 
 test.for([
