@@ -18,8 +18,8 @@ const explain = defineQuery({
     if (!explanation) throw new CallerError(404, 'There is no analyzed report with this id.')
     if (json !== true) return textOf(explanation)
     const { analysis, ...rest } = explanation
-    const { verdict, consequence } = analysis.details
-    return JSON.stringify({ ...rest, verdict, consequence }, null, 2)
+    const { verdict, consequence, isReduced = false } = analysis.details
+    return JSON.stringify({ ...rest, verdict, consequence, isReduced }, null, 2)
   },
 })
 
@@ -38,6 +38,7 @@ function textOf(explanation: Explanation): string {
   const to = consequence.action === 'forward' ? ` to ${shownLine(consequence.to)}` : ''
   return [
     `Report ${report.id}: ${report.kind}, ${report.state}`,
+    ...(analysis.details.isReduced ? [texts('adminReport.reduced')] : []),
     '',
     `Complaint  ${complaint.kind}, by a reporter with karma ${karma.toFixed(2)}; ${manner} mail`,
     `  score ${score}, forwarded from ${scoreMin} on.${before.join('')}${missing}`,

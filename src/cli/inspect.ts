@@ -271,6 +271,7 @@ function contractJson(file: string, analysis: Found) {
     bytes,
     sha256,
     kind,
+    is_reduced: analysis.isReduced === true,
     headers: {
       from: headers.from,
       to: headers.to,

@@ -264,7 +264,7 @@ async function checkMessage(
     .catch((error: unknown) => {
       log.warn(
         { reason: reasonOf(error), bytes: raw.length },
-        'A checked message could not be parsed.',
+        'A checked message could not be analyzed, not even its header and links.',
       )
       return undefined
     })

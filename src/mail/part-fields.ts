@@ -186,7 +186,7 @@ function readValue(text: string, start: number): { value: string; end: number } 
 
 type Section = { value: string; isEncoded: boolean }
 
-/** Joins and decodes values that are split or encoded (RFC 2231). The first of equal ones counts. */
+/** Joins and decodes split or encoded values (RFC 2231). The first of equal ones counts. */
 function joinedParameters(written: readonly [string, string][]): Map<string, string> {
   const parameters = new Map<string, string>()
   const split = new Map<string, Map<number, Section>>()

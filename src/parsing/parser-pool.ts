@@ -112,8 +112,8 @@ export function asBuffers({ encoding, content }: Packed): Packed {
 /** The threads that parse untrusted bytes. */
 export type ParserPool = {
   /**
-   * Analyzes a message. Rejects when the message took too long or too much memory; its thread is
-   * replaced. Calls `onSlow` when the message takes long and moves to the slow lane.
+   * Analyzes a message. When it takes too long or too much memory, its thread is replaced, and only
+   * its header and links are analyzed; rejects when that fails too. Calls `onSlow` when the message takes long and moves to the slow lane.
    */
   analyze: (packed: Packed, options: ParserOptions, onSlow?: () => void) => Promise<AnalysisDigest>
   /** Like `analyze`, for a message that is not stored. */
@@ -334,11 +334,15 @@ function createLine(
 
   async function runSlowly(one: Pending): Promise<void> {
     one.onSlow?.()
-    try {
-      settle([one], await lanes.slow(chunkOf([withoutFiles(one.task)])))
-    } catch (error) {
-      one.reject(error)
+    let first: unknown
+    for (const task of slowAttempts(one.task)) {
+      try {
+        return settle([one], await lanes.slow(chunkOf([task])))
+      } catch (error) {
+        first ??= error
+      }
     }
+    one.reject(first)
   }
 
   /** Starts one chunk per turn of the event loop, because copying several would block it. */
@@ -365,6 +369,16 @@ function createLine(
       // Deferred, so that the rest of the batch can be queued first.
       callPump()
     })
+}
+
+/**
+ * The attempts in the slow lane. The last one of an analysis reads only the header and the links. A
+ * check begins with it, because the mail server does not wait for longer.
+ */
+function slowAttempts(task: ParserTask): ParserTask[] {
+  if (task.work !== 'analyze' && task.work !== 'check') return [task]
+  const reduced = { ...task, options: { ...task.options, isReduced: true } }
+  return task.work === 'check' ? [reduced] : [withoutFiles(task), reduced]
 }
 
 function withoutFiles(task: ParserTask): ParserTask {

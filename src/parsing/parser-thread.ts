@@ -5,7 +5,9 @@ import { signMail } from '../mail/dkim-signature.ts'
 import { parseHeader } from '../mail/header.ts'
 import { readInbound } from '../mail/inbound/read-inbound.ts'
 import {
+  type AnalysisOptions,
   analyzeTogether,
+  orReduced,
   readShownText,
   type CountedAnalysis,
   type GivenMessage,
@@ -94,14 +96,15 @@ async function analyzeAll(tasks: readonly ParserTask[], start: (index: number) =
     }
   }
   const attempts = await analyzeTogether(given, (at) => start(given[at]?.index ?? 0))
-  for (const [at, { index, work, options }] of given.entries()) {
+  for (const [at, { index, work, raw, options }] of given.entries()) {
     start(index)
-    const outcome = await outcomeOf(async () => {
-      const attempt = attempts[at]
+    const analyze = async (its: AnalysisOptions) => {
+      const attempt =
+        its === options ? attempts[at] : (await analyzeTogether([{ raw, options: its }]))[0]
       if (!attempt || 'error' in attempt) throw attempt?.error
-      return work === 'check' ? checkDigest(attempt.made, options) : digest(attempt.made, options)
-    })
-    outcomes.set(index, outcome)
+      return work === 'check' ? checkDigest(attempt.made, its) : digest(attempt.made, its)
+    }
+    outcomes.set(index, await outcomeOf(() => orReduced(options, analyze)))
   }
   return outcomes
 }

@@ -7,7 +7,6 @@ import {
   type BodyAttachment,
   type ExtractedFields,
   fieldsOf,
-  type MessageBody,
   messageKind,
   type MessageKind,
   parseBody,
@@ -37,6 +36,7 @@ import {
   readFeedback,
 } from './list-claims.ts'
 import type { RecognizedMarketer } from './marketer.ts'
+import { reducedBody } from './reduced-body.ts'
 import type { PackedShingles } from './shingles/packed-shingles.ts'
 import type { Shingle } from './shingles/shingle-list.ts'
 import type { takeApart } from './shingles/take-apart.ts'
@@ -104,6 +104,7 @@ export type PlainAnalysis = {
   feedback: ReturnedFeedback | null
   /** Present when the body was reconstructed, so that signatures prove nothing. */
   isRebuilt?: true
+  /** Present when the body could not be read: only the header, and the links in the body, are. */
   isReduced?: true
 }
 
@@ -155,6 +156,8 @@ export type AnalysisOptions = {
   readFiles?: ReadFiles | undefined
   /** Whether to return the pieces of the text, for a model. */
   readsText?: boolean
+  /** Whether to analyze only the header and the links, because a complete analysis failed. */
+  isReduced?: boolean
 }
 
 /**
@@ -163,16 +166,32 @@ export type AnalysisOptions = {
  */
 const bodyLimits = { headersMax: 5000, partsMax: 1000, nestingMax: 100 }
 
-const emptyBody: MessageBody = { text: '', html: '', attachments: [] }
-
 /**
  * Analyzes what a message is, what it consists of and where it came from. Never throws on malformed
  * mail: what cannot be parsed is null or empty. Uses no clock, DNS or database.
  */
-export async function analyzeMessage(raw: Buffer, options: AnalysisOptions): Promise<Analysis> {
-  const { plain, parts, page } = await read(raw, options)
-  const [{ viewBody }, { takeApart: cut }] = [await viewModule(), await piecesModule()]
-  return { ...plain, ...cut(parts, viewBody(parts.body, page)) }
+export async function analyzeMessage(raw: Buffer, given: AnalysisOptions): Promise<Analysis> {
+  return orReduced(given, async (options) => {
+    const { plain, parts, page } = await read(raw, options)
+    const [{ viewBody }, { takeApart: cut }] = [await viewModule(), await piecesModule()]
+    return { ...plain, ...cut(parts, viewBody(parts.body, page)) }
+  })
+}
+
+/**
+ * Analyzes with the given options; if that throws, analyzes only the header and the links. If that
+ * throws too, throws the first error.
+ */
+export async function orReduced<Options extends { isReduced?: boolean }, Made>(
+  options: Options,
+  analyze: (options: Options) => Promise<Made>,
+): Promise<Made> {
+  try {
+    return await analyze(options)
+  } catch (error) {
+    if (options.isReduced) throw error
+    return analyze({ ...options, isReduced: true }).catch(() => Promise.reject(error as Error))
+  }
 }
 
 // Loaded only if they are requested, and only once: every `import()` takes 40 µs.
@@ -213,11 +232,13 @@ export type Attempt<T> = { made: T } | { error: unknown }
  */
 export async function analyzeForCounting(
   raw: Buffer,
-  options: AnalysisOptions,
+  given: AnalysisOptions,
 ): Promise<CountedAnalysis> {
-  const [attempt] = await analyzeTogether([{ raw, options }])
-  if (!attempt || 'error' in attempt) throw attempt?.error
-  return attempt.made
+  return orReduced(given, async (options) => {
+    const [attempt] = await analyzeTogether([{ raw, options }])
+    if (!attempt || 'error' in attempt) throw attempt?.error
+    return attempt.made
+  })
 }
 
 /**
@@ -273,14 +294,13 @@ async function attempted<T>(work: () => T | Promise<T>): Promise<Attempt<T>> {
 
 /**
  * Returns the beginning of the text that a message shows to its reader, at most 4,096 characters;
- * empty if the body exceeds the limits.
+ * only its links if the body exceeds the limits.
  */
 export async function readShownText(raw: Buffer): Promise<string> {
   const { viewBody } = await viewModule()
   const header = parseHeader(raw)
-  if (exceedsLimits(raw, bodyLimits, header) !== undefined) return ''
-  const body = await parseBody(raw, header)
-  return shownIn(viewBody(body))
+  const isBomb = exceedsLimits(raw, bodyLimits, header) !== undefined
+  return shownIn(viewBody(isBomb ? reducedBody(raw, header) : await parseBody(raw, header)))
 }
 
 const SHOWN_CHARS_MAX = 4_096
@@ -290,11 +310,8 @@ function shownIn({ written }: { written: string }): string {
 }
 
 /** Analyzes a message but does not extract its pieces, which would take a third longer. */
-export async function analyzePlainly(
-  raw: Buffer,
-  options: AnalysisOptions,
-): Promise<PlainAnalysis> {
-  return (await read(raw, options)).plain
+export async function analyzePlainly(raw: Buffer, given: AnalysisOptions): Promise<PlainAnalysis> {
+  return orReduced(given, async (options) => (await read(raw, options)).plain)
 }
 
 /** A plain analysis, and the findings from which the pieces are made. */
@@ -317,24 +334,27 @@ async function readRoute({ raw, options }: GivenMessage) {
   const fields = options.ignoreStamps ? withoutStamps(header.fields) : header.fields
   const hops = readHops(fields, options.client)
   const signed = options.isRebuilt ? withoutSignatures(header) : header
-  const { cfbl, authentication } = await identified(raw, signed, hops, options.dns)
+  // To verify signatures, the body would be read.
+  const dns = options.isReduced ? undefined : options.dns
+  const { cfbl, authentication } = await identified(raw, signed, hops, dns)
   const seals = sealsOf(authentication)
   const poster = posterOf(authentication, options.dns)
   const { originObstacle, ...way } = findOrigin(fields, hops, { ...options, seals, poster })
   return { raw, options, header, fields, cfbl, authentication, originObstacle, way }
 }
 
-/** Reads the body, unless its structure exceeds the limits. */
+/** Reads the body, or only its links if its structure exceeds the limits. */
 async function readContent(route: Route) {
   const { raw, header, options } = route
-  const isBomb = exceedsLimits(raw, bodyLimits, header) !== undefined
-  const body = isBomb ? emptyBody : await parseBody(raw, header)
+  const isReduced =
+    options.isReduced === true || exceedsLimits(raw, bodyLimits, header) !== undefined
+  const body = isReduced ? reducedBody(raw, header) : await parseBody(raw, header)
   const page = htmlView(body.html)
   const { attachments } = body
-  if (attachments.length === 0) return { ...route, isBomb, body, page, files: undefined }
+  if (attachments.length === 0) return { ...route, isReduced, body, page, files: undefined }
   const needsLook = hasFewWords(page.text) && hasFewWords(body.text)
   const files = await options.readFiles?.(attachments, { needsLook })
-  return { ...route, isBomb, body, page, files }
+  return { ...route, isReduced, body, page, files }
 }
 
 /** A quick check whether a text may have fewer words than one that identifies a campaign. */
@@ -344,9 +364,10 @@ function hasFewWords(text: string): boolean {
 
 /** Describes a message that is read. */
 function describe(content: Awaited<ReturnType<typeof readContent>>): Findings {
-  const { raw, options, header, fields, way, body, page, files, isBomb, authentication } = content
-  const bounce = isBomb ? null : readBounce(raw, fields)
-  const feedback = isBomb ? null : readFeedback(raw, header.fields)
+  const { raw, options, header, fields, way, body, page, files, isReduced, authentication } =
+    content
+  const bounce = isReduced ? null : readBounce(raw, fields)
+  const feedback = isReduced ? null : readFeedback(raw, header.fields)
   const links = findLinks(body, page, files?.links)
   const attachments = describeAttachments(body.attachments)
   const signers = authentication?.dkim.filter(({ result }) => result === 'pass') ?? []
@@ -369,6 +390,7 @@ function describe(content: Awaited<ReturnType<typeof readContent>>): Findings {
     bounce,
     feedback,
     ...(options.isRebuilt && { isRebuilt: true }),
+    ...(isReduced && { isReduced: true }),
   }
   const { originConfidenceMin = 0, readsText = false } = options
   const leading = links.filter(leadsSomewhere)

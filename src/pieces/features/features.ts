@@ -81,6 +81,7 @@ export function messageFeatures(material: Material) {
   return {
     message: {
       kind,
+      is_reduced: material.isReduced === true,
       is_machine_answer: kind !== 'message',
       kilobytes: Math.round(bytes / 102.4) / 10,
       has_text: body.text.trim() !== '',

@@ -75,6 +75,7 @@ export const freePages: ReadonlyMap<string, readonly string[]> = new Map([
 /** Findings of the analysis from which features are computed. */
 export type Material = {
   bytes: number
+  isReduced?: true
   kind: MessageKind
   fields: readonly HeaderField[]
   body: MessageBody

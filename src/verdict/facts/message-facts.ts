@@ -114,6 +114,10 @@ export const messageTable: FactTable<MessageFeatures['message']> = {
   is_machine_answer: bool(
     'An automatic message: a bounce, an automatic reply or a feedback report.',
   ),
+  is_reduced: bool(
+    'The body could not be read. Only the header and the links in the body are known; the links ' +
+      'are the text.',
+  ),
   kilobytes: double('Size of the whole message in KiB.'),
   has_text: bool('There is a text/plain part that is not empty.'),
   has_html: bool('There is an HTML part.'),

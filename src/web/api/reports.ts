@@ -121,6 +121,7 @@ function reportJson(
           })),
         }
       : null,
+    is_reduced: analysis?.details.isReduced === true,
     links: analysis ? linksJson(analysis) : [],
     confirmation_asked: isUnconfirmed,
     verdict: analysis ? verdictJson(analysis) : null,

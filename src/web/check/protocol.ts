@@ -189,7 +189,7 @@ const refusals: Partial<Record<VerdictClass, string>> = {
 }
 
 const noVerdict: Record<'unread' | 'unavailable', string> = {
-  unread: 'No verdict: the message is empty, too large or malformed.',
+  unread: 'No verdict: the message is empty, too large or cannot be judged.',
   unavailable: 'No verdict: the service is temporarily unavailable.',
 }
 

@@ -188,7 +188,7 @@ const REASONS_SHOWN = 3
 
 function findings(analysis: KeptAnalysis, language: Language) {
   const { network } = analysis
-  const { origin, links, attachments, verdict, consequence } = analysis.details
+  const { origin, links, attachments, verdict, consequence, isReduced } = analysis.details
   const symbols = symbolsForReporters(verdict.symbols)
   const walk = shownWalk(analysis)
   const say = (symbol: VerdictSymbol) => sayMeaning(symbol, language, 'reporter')
@@ -204,6 +204,7 @@ function findings(analysis: KeptAnalysis, language: Language) {
     symbols: symbols.map(say),
     reasons: plainReasons(symbols, verdict).slice(0, REASONS_SHOWN).map(say),
     consequence,
+    isReduced,
     links: links.slice(0, LINKS_SHOWN),
     linksMore: Math.max(0, links.length - LINKS_SHOWN),
     attachments,

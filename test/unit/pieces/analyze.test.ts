@@ -5,9 +5,11 @@ import { expect, test } from 'vitest'
 import {
   analyzeForCounting,
   analyzeMessage,
+  analyzePlainly,
   analyzeTogether,
   readShownText,
 } from '../../../src/pieces/analyze.ts'
+import { encodeTransfer } from '../../../src/mail/transfer-encoding.ts'
 
 const root = path.join(import.meta.dirname, '../../..')
 const options = { trustedRelays: [], ignoreStamps: true }
@@ -95,12 +97,12 @@ test('a body whose lines end in CR alone is read', async () => {
   expect(links.map(({ url }) => url)).toEqual(['http://example.com/x'])
 })
 
-test('a message with too many parts keeps its header and loses its body', async () => {
+test('a message with too many parts is analyzed from its header and links', async () => {
   const parts = '--b\n\nhttp://example.com/\n'.repeat(5000)
   const bomb = `Subject: x\nContent-Type: multipart/mixed; boundary=b\n\n${parts}`
   const analysis = await analyzeText(bomb)
-  expect(analysis.headers.subject).toBe('x')
-  expect(analysis.links).toEqual([])
+  expect(analysis).toMatchObject({ isReduced: true, headers: { subject: 'x' } })
+  expect(analysis.links.map(({ url }) => url)).toEqual(['http://example.com/'])
 })
 
 test.for([
@@ -162,6 +164,28 @@ test('an analysis returns the text that a message shows, as reading it alone doe
   }
   expect(Math.min(...lengths.slice(0, 3))).toBeGreaterThan(10)
   expect(lengths.slice(3)).toEqual([4_096, 0])
+})
+
+test('a message whose analysis fails is analyzed from its header and links', async () => {
+  const readFiles = () => Promise.reject(new Error('broken reader'))
+  const raw = Buffer.from(
+    'From: a@a.example\r\nSubject: x\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n' +
+      '--b\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n' +
+      'Words. https://one.example/=\r\npath?id=3D7, too\r\n' +
+      '--b\r\nContent-Type: image/png\r\nContent-Transfer-Encoding: base64\r\n\r\n' +
+      `${encodeTransfer(`${'words '.repeat(20)} https://two.example/ words`, 'base64')}\r\n--b--\r\n`,
+  )
+  const { analysis, features, shownText } = await analyzeForCounting(raw, { ...options, readFiles })
+  expect(analysis).toMatchObject({ isReduced: true, attachments: [], headers: { subject: 'x' } })
+  const links = ['https://one.example/path?id=7', 'https://two.example/']
+  expect(analysis.links.map(({ url }) => url)).toEqual(links)
+  expect(shownText).toBe(links.join('\n'))
+  expect(features.message.is_reduced).toBe(true)
+  const whole = await analyzeForCounting(raw, options)
+  expect(whole.analysis.isReduced).toBeUndefined()
+  expect(whole.features.message.is_reduced).toBe(false)
+  const plain = await analyzePlainly(raw, { ...options, readFiles })
+  expect(plain.isReduced).toBe(true)
 })
 
 test('messages that are analyzed together give the same results as alone', async () => {

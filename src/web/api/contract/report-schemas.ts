@@ -172,6 +172,11 @@ export const reportSchema = z
     hops: list(hop).describe('Every Received field, newest first.'),
     picture,
     question,
+    is_reduced: z
+      .boolean()
+      .describe(
+        'Whether the body could not be read, so that only the header and the links in it are used.',
+      ),
     links: list(link).describe(
       'The links in the message: at most 100 in HTML, 60 in text and 20 in each other place.',
     ),

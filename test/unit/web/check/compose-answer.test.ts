@@ -42,7 +42,7 @@ test('a rejection has a reason, and mail that passes loses forged result headers
 })
 
 test.for([
-  ['unread', /malformed/],
+  ['unread', /empty/],
   ['unavailable', /temporarily unavailable/],
 ] as const)('a message that is %s passes, and a symbol says why', ([checked, why]) => {
   const answer = composeAnswer(checked, scores, 0)
