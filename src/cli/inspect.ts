@@ -271,7 +271,7 @@ function contractJson(file: string, analysis: Found) {
     bytes,
     sha256,
     kind,
-    is_reduced: analysis.isReduced === true,
+    ...(analysis.isReduced && { is_reduced: true }),
     headers: {
       from: headers.from,
       to: headers.to,

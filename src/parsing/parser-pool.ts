@@ -113,7 +113,8 @@ export function asBuffers({ encoding, content }: Packed): Packed {
 export type ParserPool = {
   /**
    * Analyzes a message. When it takes too long or too much memory, its thread is replaced, and only
-   * its header and links are analyzed; rejects when that fails too. Calls `onSlow` when the message takes long and moves to the slow lane.
+   * its header and links are analyzed; rejects when that fails too. Calls `onSlow` when the message
+   * takes long and moves to the slow lane.
    */
   analyze: (packed: Packed, options: ParserOptions, onSlow?: () => void) => Promise<AnalysisDigest>
   /** Like `analyze`, for a message that is not stored. */

@@ -152,7 +152,7 @@ test('the pieces of the text are found only while a model reads them', async () 
   expect((await pool.check(raw, options)).text).toEqual(text)
 })
 
-test('a message that takes too much memory is analyzed from its header; threads keep the seed', async () => {
+test('too much memory costs a message only its body; threads keep the seed', async () => {
   seedShingles(0xfedc_ba98_7654_3210n)
   pool = createParserPool(1, { messageMsMax: 600_000, heapMegabytesMax: 24 })
   const raw = spamMessage('seeded')
