@@ -2,6 +2,7 @@ import { insertAudit, type OperatorAction } from '../db/audit-log.ts'
 import type { Pool } from '../db/pool.ts'
 import { findRawMessage } from '../db/reports.ts'
 import { type FoundReport, listFoundReports } from '../db/search.ts'
+import { csvLine } from '../mail/csv.ts'
 import { listFound, openSearch } from './find-reports.ts'
 import { type Clause, formatSearch } from './syntax.ts'
 
@@ -59,18 +60,6 @@ function line(format: 'csv' | 'jsonl'): (report: FoundReport) => string {
     const named = columns.map((column, index) => [column, values[index] ?? null])
     return `${JSON.stringify(Object.fromEntries(named))}\n`
   }
-}
-
-/**
- * Formats a line of CSV (RFC 4180). A text that a spreadsheet would take for a formula gets an
- * apostrophe in front.
- */
-export function csvLine(values: readonly (string | null)[]): string {
-  const cells = values.map((value) => {
-    const text = (value ?? '').replace(/^[=+\-@\t\r]/, "'$&")
-    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-  })
-  return `${cells.join(',')}\r\n`
 }
 
 /** An entry of an mbox file, with `>` in front of lines that begin like another entry (mboxrd). */

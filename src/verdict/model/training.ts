@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { csvLine } from '../../mail/csv.ts'
 import { campaignKeys, type Fingerprints } from '../../pieces/fingerprints.ts'
 import type { Facts } from '../facts/fact.ts'
 import type { VerdictClass } from '../verdict.ts'
@@ -208,9 +209,9 @@ export function rowsAsCsv(
 ): string {
   const lines = numbersOf(features, rows).map((values, at) => {
     const isUnwanted = isUnwantedKind(rows[at]?.kind ?? 'ham')
-    return [...values, isUnwanted ? labels.unwanted : labels.wanted].join(',')
+    return csvLine([...values, isUnwanted ? labels.unwanted : labels.wanted], '\n')
   })
-  return `${[[...features, labels.column].join(','), ...lines].join('\n')}\n`
+  return [csvLine([...features, labels.column], '\n'), ...lines].join('')
 }
 
 /** Returns the values of features for each row. */

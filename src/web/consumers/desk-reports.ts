@@ -12,7 +12,7 @@ import {
   reportNumber,
 } from '../../feedback/desk-reports.ts'
 import { shownText } from '../../mail/text.ts'
-import { csvLine } from '../../search/export-reports.ts'
+import { csvLine } from '../../mail/csv.ts'
 import type { Language, Texts } from '../../texts/messages.ts'
 import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
 import { pageOf, queryOf, sendMessage, sendPage } from '../pages/render.ts'
@@ -163,7 +163,7 @@ function drained(res: Response): Promise<void> {
 function csvOf({ key, sentAt, isDigest, line, incidents, answers }: DeskReport): string {
   return csvLine([
     ...[reportNumber(key), sentAt.toISOString(), isDigest ? 'digest' : (line?.kind ?? '')],
-    ...[line?.sourceIp ?? '', line?.arrivedAt?.toISOString() ?? '', String(incidents)],
+    ...[line?.sourceIp ?? '', line?.arrivedAt?.toISOString() ?? '', incidents],
     ...[line?.subject ?? '', answers.join(' ')],
   ])
 }

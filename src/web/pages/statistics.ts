@@ -1,4 +1,5 @@
 import { type Request, type Response, Router } from 'express'
+import { csvLine } from '../../mail/csv.ts'
 import { publishStatistics, type NetworkFigure } from '../../reports/month-figures.ts'
 import { REPORTS_FLOOR, type Shares } from '../../reports/hide-small-counts.ts'
 import { includesRole } from '../../roles.ts'
@@ -200,7 +201,7 @@ function withRest(rows: readonly [name: string, count: number][], rest: number, 
   return all.map(([name, count]) => ({ name, count, width: Math.round((100 * count) / most) }))
 }
 
-/** All published figures, one number a line. Names of networks may begin like a formula. */
+/** All published figures, one number a line. */
 function csvOf(months: readonly PublishedMonth[]): string {
   const lines = months.flatMap((month) => {
     const { reports, medianSeconds, networks } = month
@@ -216,14 +217,9 @@ function csvOf(months: readonly PublishedMonth[]): string {
       ]),
       ...networks.map((one) => ['networks', `AS${one.asn}`, one.country, one.name, one.reports]),
     ]
-    return all.map((cells) => [month.month.slice(0, 7), ...cells].map(csvField).join(','))
+    return all.map((cells) => csvLine([month.month.slice(0, 7), ...cells]))
   })
-  return ['month,part,key,country,name,number', ...lines].map((line) => `${line}\r\n`).join('')
-}
-
-function csvField(value: string | number): string {
-  const text = String(value).replace(/^[=+\-@\t\r]/, "'$&")
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  return [csvLine(['month', 'part', 'key', 'country', 'name', 'number']), ...lines].join('')
 }
 
 function monthName(month: string, language: Language): string {
