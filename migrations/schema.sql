@@ -1252,6 +1252,8 @@ create table reputations (
   jumped_at timestamp with time zone,
   folded_at timestamp with time zone not null,
   detail bytea storage external not null,
+  phishing real,
+  malware real,
   constraint reputations_pkey PRIMARY KEY (key, shard)
 );
 create index reputations_name_idx on reputations (name text_pattern_ops);

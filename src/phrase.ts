@@ -192,6 +192,7 @@ export const phraseParameters = {
   'role-single': ['authors'],
   'role-unknown': ['authors'],
   'reputation-signed-up': ['max'],
+  'reputation-dangers': ['phishing', 'malware'],
   'reputation-recent': ['score', 'weight'],
   'reputation-listed': [],
   'reputation-welcome': [],

@@ -7,6 +7,7 @@ import {
 import { shardOfSubject } from '../db/reputations.ts'
 import { textHash } from '../pieces/shingles/hash.ts'
 import {
+  dangerOf,
   isSupported,
   type KeyedSubject,
   leaningOf,
@@ -166,7 +167,8 @@ function pieceOf(report: ReportEvidence): Piece | undefined {
   if (good + bad === 0) return undefined
   const hash = Number(textHash(`reporter\0${report.sourceId}`) & 0xffffffffn)
   const source = sourceId(hash, report.isVouched)
-  return { source, karma: report.karma, good, bad, at: report.at.getTime() }
+  const amounts = { karma: report.karma, good, bad, danger: dangerOf(report) }
+  return { source, ...amounts, at: report.at.getTime() }
 }
 
 /**

@@ -1,6 +1,6 @@
 import sql, { bulk } from 'sql-template-tag'
 import type { Listing, ListName } from '../verdict/lists/list.ts'
-import { uuidFloor } from '../world.ts'
+import { uuidFloor, uuidTime } from '../world.ts'
 import type { Db } from './pool.ts'
 import { changesAny, first, rowOf, rowsOf } from './rows.ts'
 
@@ -196,6 +196,13 @@ export function listDelistings(
     select ${REQUEST_COLUMNS} from delisting_requests
     where state = ${page.state} and (${page.before}::uuid is null or id < ${page.before}::uuid)
     order by id desc limit ${page.limit}`
+}
+
+/** Returns when the oldest delisting request was sent that a person has to decide about. */
+export async function findOldestDelisting(db: Db): Promise<Date | null> {
+  const row = await rowOf(db)<{ id: string }>`
+    select id from delisting_requests where state = 'open' order by id limit 1`
+  return row ? uuidTime(row.id) : null
 }
 
 /** Deletes delisting requests from before an instant. */

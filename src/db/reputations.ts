@@ -89,7 +89,8 @@ export function shardOfSubject(key: bigint): number {
 }
 
 const columns = sql`key::text as key, kind, name, good, bad, recent_good as "recentGood",
-  recent_bad as "recentBad", first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt",
+  recent_bad as "recentBad", phishing, malware, first_seen_at as "firstSeenAt",
+  last_seen_at as "lastSeenAt",
   woke_at as "wokeAt", jumped_at as "jumpedAt", folded_at as "foldedAt"`
 
 type TextRow = Omit<ReputationRow, 'key'> & { key: string }
@@ -130,10 +131,11 @@ export async function upsertReputations(tx: Db, rows: readonly WholeReputation[]
 function upsertOf(values: Sql): Sql {
   return sql`
     insert into reputations (key, shard, kind, name, good, bad, recent_good, recent_bad,
-      first_seen_at, last_seen_at, woke_at, jumped_at, folded_at, detail)
+      phishing, malware, first_seen_at, last_seen_at, woke_at, jumped_at, folded_at, detail)
     values ${values}
     on conflict (key, shard) do update set good = excluded.good, bad = excluded.bad,
       recent_good = excluded.recent_good, recent_bad = excluded.recent_bad,
+      phishing = excluded.phishing, malware = excluded.malware,
       first_seen_at = excluded.first_seen_at, last_seen_at = excluded.last_seen_at,
       woke_at = excluded.woke_at, jumped_at = excluded.jumped_at,
       folded_at = excluded.folded_at, detail = excluded.detail`
@@ -148,6 +150,7 @@ function valuesOf({ base, detail }: WholeReputation): unknown[] {
   return [
     ...[String(base.key), shardOfSubject(base.key), base.kind, base.name],
     ...[base.good, base.bad, base.recentGood, base.recentBad],
+    ...[base.phishing || null, base.malware || null],
     ...[base.firstSeenAt, base.lastSeenAt, base.wokeAt, base.jumpedAt, base.foldedAt].map(iso),
     detail,
   ]

@@ -31,6 +31,7 @@ type Definition = {
 
 const MINUTE = 60
 const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
 
 /** What a condition has besides its unit and bounds. */
 type More = Partial<Omit<Definition, 'unit' | 'bounds' | 'isLowBad'>>
@@ -87,6 +88,7 @@ const conditions = {
     action: 'queue resume',
     page: '/admin/queues',
   }),
+  'delistings-decided': tooMuch('seconds', 2 * DAY, 7 * DAY, { page: '/admin/delistings' }),
   counters: tooMuch('seconds', MINUTE, 10 * MINUTE, { holdSeconds: 30, page: '/admin/counters' }),
   registries: tooMuch('seconds', HOUR, 6 * HOUR),
   dns: tooMuch('seconds', 2 * MINUTE, 10 * MINUTE),

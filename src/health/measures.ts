@@ -14,6 +14,7 @@ import {
   type OldestOwed,
   writeTemporary,
 } from '../db/health.ts'
+import { findOldestDelisting } from '../db/listings.ts'
 import { countWaitingMail, findMailRelay } from '../db/mail-relay.ts'
 import { findActiveModel } from '../db/models.ts'
 import { GENERATION_DAYS } from '../db/partitions.ts'
@@ -94,6 +95,9 @@ export const measures: Readonly<Record<ConditionCode, Measure>> = {
   bounces: { measure: measureBounces, everyMs: 60_000 },
   'dead-letters': { measure: measureDeadLetters },
   'queues-paused': { measure: measurePaused },
+  'delistings-decided': {
+    measure: async ({ db, now }) => waiting(await findOldestDelisting(db), now),
+  },
   counters: { measure: measureCounters },
   registries: { measure: measureRegistries },
   dns: { measure: measureDns },

@@ -12,9 +12,11 @@ import {
 } from '../db/listings.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { findReputations } from '../db/reputations.ts'
+import { categoryOf } from '../verdict/lists/judge-candidate.ts'
 import { listedKinds, type Listing } from '../verdict/lists/list.ts'
 import { delistingCourse, type ListQuestion } from '../verdict/lists/questions.ts'
 import { sourcesAtLeast } from '../verdict/reputation/detail.ts'
+import { dangerReporters } from '../verdict/reputation/reputation.ts'
 import { systemRandom, uuidv7 } from '../world.ts'
 
 type Needs = Pick<App, 'pool' | 'clock'>
@@ -55,7 +57,7 @@ export async function requestDelisting(
   if (ofName >= REQUESTS_PER_NAME_MAX || ofAsker >= REQUESTS_PER_CLIENT_MAX) return 'too often'
   const token = systemRandom(TOKEN_BYTES).toString('base64url')
   return inTransaction(pool, async (tx) => {
-    const [present] = await findListings(tx, list, [name])
+    const present = await findPresent(tx, listing, now)
     const course = delistingCourse(present, now)
     const isGone = course === 'at once' && (await delist(tx, listing, now))
     if (course === 'not listed' || (course === 'at once' && !isGone)) return 'not listed'
@@ -80,6 +82,19 @@ export function findDelistingByToken(
   token: string,
 ): Promise<DelistingRequest | undefined> {
   return findDelisting(pool, hash('sha256', token, 'buffer'))
+}
+
+/** Returns an entry; one for spam with the category that it has by the evidence since then. */
+async function findPresent(
+  tx: Db,
+  { list, name }: Listing,
+  now: Date,
+): Promise<Listing | undefined> {
+  const [present] = await findListings(tx, list, [name])
+  if (present?.category !== 'spam') return present
+  const [known] = await findReputations(tx, [reputationKey({ kind: listedKinds[list], name })])
+  const dangers = known && dangerReporters(known, now, 1)
+  return { ...present, category: categoryOf({ dangers }, present) }
 }
 
 /**

@@ -26,7 +26,12 @@ import {
   SLOW_DAYS,
   sourcesAtLeast,
 } from '../verdict/reputation/detail.ts'
-import { reputationAt, type Standing, type Subject } from '../verdict/reputation/reputation.ts'
+import {
+  dangerReporters,
+  reputationAt,
+  type Standing,
+  type Subject,
+} from '../verdict/reputation/reputation.ts'
 import { blameShare } from '../verdict/reputation/volume.ts'
 
 type Needs = Pick<App, 'pool'>
@@ -81,15 +86,17 @@ function candidateOf(row: ReputationRow, now: Date, standing: Standing): ListCan
   const { score, weight, flags } = reputationAt(row, now, standing)
   const days = (now.getTime() - row.foldedAt.getTime()) / DAY_MS
   const bad = decayed(row.bad, days, SLOW_DAYS)
+  const blame = blameShare(row.kind, standing.volume, bad)
   return {
     kind: row.kind,
     name: row.name,
     // List scores rise with bad evidence, while reputation scores fall.
     score: -score,
     weight,
-    independentReporters: sourcesAtLeast(bad * blameShare(row.kind, standing.volume, bad)),
+    independentReporters: sourcesAtLeast(bad * blame),
     lastSeen: lastComplaintAt(row),
     flags,
+    dangers: dangerReporters(row, now, blame),
   }
 }
 

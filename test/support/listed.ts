@@ -11,6 +11,9 @@ export type Known = {
   good?: number
   /** Defaults to `bad`. */
   recentBad?: number
+  /** The parts of `bad` that are evidence of phishing or malware, and of malware. */
+  phishing?: number
+  malware?: number
   at: Date
 }
 
@@ -18,11 +21,12 @@ const MONTH_MS = 30 * 86_400_000
 
 /** Writes the reputations of subjects, as if their reports had been counted. */
 export async function know(db: Db, known: readonly Known[]): Promise<void> {
-  const rows = known.map(({ kind, name, bad, good = 0, recentBad = bad, at }) => ({
+  const rows = known.map(({ kind, name, bad, good = 0, recentBad = bad, at, ...more }) => ({
     base: {
       key: reputationKey({ kind, name }),
       ...{ kind, name, good, bad },
-      ...{ recentGood: good, recentBad },
+      ...{ recentGood: good, recentBad, phishing: more.phishing ?? null },
+      malware: more.malware ?? null,
       ...{
         firstSeenAt: new Date(at.getTime() - MONTH_MS),
         lastSeenAt: at,

@@ -1,7 +1,8 @@
-import { decayed, SLOW_DAYS } from '../reputation/detail.ts'
+import { type Danger, decayed, SLOW_DAYS } from '../reputation/detail.ts'
 import {
   isLive,
   type ListCandidate,
+  listCategories,
   type ListCategory,
   listCodes,
   type ListEdition,
@@ -105,6 +106,13 @@ export const evidenceMin = { score: 0.73, weight: 8.1, reporters: 6 } as const
  */
 const evidenceKept = { score: 0.6, weight: 4 } as const
 /**
+ * Minimum numbers of independent reporters of messages that are phishing or malware: for the
+ * category of an entry, and for the entry to keep it. One reporter alone never reaches either, nor
+ * do accounts from sign-up reach the first.
+ */
+const DANGER_REPORTERS_MIN = 3
+const DANGER_REPORTERS_KEPT = 2
+/**
  * Minimum number of reporters who must complain after a delisting before the name is listed again.
  */
 const NEW_REPORTERS_MIN = 3
@@ -146,7 +154,7 @@ export function judgeCandidate(
   const entry = {
     list,
     name,
-    category: categoryOf(candidate),
+    category: categoryOf(candidate, undefined),
     since: now,
     until: untilOf(lastSeen, times),
     times,
@@ -187,7 +195,7 @@ function renewed(former: Listing, candidate: ListCandidate): Listing {
   const lastSeen = startOfDay(candidate.lastSeen)
   const until = untilOf(candidate.lastSeen, former.times)
   const renewal = {
-    category: categoryOf(candidate),
+    category: categoryOf(candidate, former),
     until: until > former.until ? until : former.until,
     reportersAtLeast: roundedReporters(candidate.independentReporters),
     lastSeen: lastSeen > former.lastSeen ? lastSeen : former.lastSeen,
@@ -212,9 +220,17 @@ function hasNewReporters(
   return independentReporters >= left + NEW_REPORTERS_MIN
 }
 
-function categoryOf({ flags }: ListCandidate): ListCategory {
-  if (flags.includes('malware')) return 'malware'
-  return flags.includes('phishing') ? 'phishing' : 'spam'
+/** Returns the gravest category for which there is enough evidence, less if it was listed so. */
+export function categoryOf(
+  { dangers }: Pick<ListCandidate, 'dangers'>,
+  former: Pick<Listing, 'category'> | undefined,
+): ListCategory {
+  const isAtLeast = (category: Danger) => {
+    const was = listCategories.indexOf(former?.category ?? 'spam')
+    const isKept = was >= listCategories.indexOf(category)
+    return (dangers?.[category] ?? 0) >= (isKept ? DANGER_REPORTERS_KEPT : DANGER_REPORTERS_MIN)
+  }
+  return listCategories.toReversed().find((one) => one === 'spam' || isAtLeast(one)) ?? 'spam'
 }
 
 /**

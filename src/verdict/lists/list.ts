@@ -1,3 +1,4 @@
+import type { Danger } from '../reputation/detail.ts'
 import type { SubjectKind } from '../reputation/reputation.ts'
 
 export const listNames = ['addresses', 'domains', 'hosts'] as const
@@ -34,11 +35,13 @@ export type ListCandidate = {
   independentReporters: number
   /** When a proven reporter last complained. */
   lastSeen: Date
-  /**
-   * `exempt` and `welcome` prevent a listing; `phishing` and `malware` set the category, otherwise
-   * `spam`.
-   */
+  /** `exempt` and `welcome` prevent a listing. */
   flags: readonly string[]
+  /**
+   * Lower bounds for the numbers of independent reporters of phishing or malware, and of malware;
+   * undefined: none.
+   */
+  dangers?: Readonly<Record<Danger, number>> | undefined
 }
 
 /**

@@ -76,6 +76,14 @@ const OLD_DAYS = 3
 /** With fewer reporters than this, one delisting on request is possible too. */
 const FEW_REPORTERS = 20
 
+/** The number of days within which a person decides about a delisting request. */
+export const DECISION_DAYS = 3
+
+/** Returns when a person must have decided about a request of a given time. */
+export function decisionDue(askedAt: Date): Date {
+  return new Date(askedAt.getTime() + DECISION_DAYS * DAY_MS)
+}
+
 /**
  * Decides who may delist a name. An administrator decides about phishing, malware, and an entry
  * that was delisted before. Otherwise, the requester may delist the name if its last complaint is

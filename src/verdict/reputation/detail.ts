@@ -35,8 +35,17 @@ export function epochOf(day: number): number {
  */
 export type EvidenceSums = { good: number; bad: number; recentGood: number; recentBad: number }
 
+/** What makes unwanted mail dangerous, with the stored numbers. */
+export const dangers = { phishing: 1, malware: 2 } as const
+
+export type Danger = keyof typeof dangers
+
 /** A proven reporter, identified by a 32-bit hash; see `sourceId`. */
-export type Source = EvidenceSums & { id: number }
+export type Source = EvidenceSums & {
+  id: number
+  /** The parts of `bad` from messages that are phishing or malware; absent if there are none. */
+  dangers?: Record<Danger, number>
+}
 
 /** Statements of one day: weighted by karma for proven reporters, and only counted for others. */
 type DaySums = { day: number; good: number; bad: number; newcomers: number }
@@ -84,9 +93,13 @@ const HEAD_BYTES = 1 + 2 + 4 + 4 + 1 + 1
 const SUMS_BYTES_MAX = 1 + 16
 const SOURCE_BYTES_MAX = 4 + SUMS_BYTES_MAX
 const DAY_BYTES_MAX = 2 + 1 + 12
+const DANGERS_BYTES = 1 + 8
 /** Shared by all calls: allocating a buffer for each would cost more than the packing. */
 const scratch = Buffer.alloc(
-  HEAD_BYTES + 2 * SUMS_BYTES_MAX + SOURCES_MAX * SOURCE_BYTES_MAX + (DAYS_MAX + 1) * DAY_BYTES_MAX,
+  HEAD_BYTES +
+    2 * SUMS_BYTES_MAX +
+    SOURCES_MAX * (SOURCE_BYTES_MAX + DANGERS_BYTES) +
+    (DAYS_MAX + 1) * DAY_BYTES_MAX,
 )
 
 /** Returns sums that are all 0. */
@@ -94,7 +107,7 @@ export function noSums(): EvidenceSums {
   return { good: 0, bad: 0, recentGood: 0, recentBad: 0 }
 }
 
-/** Packs the detailed part: about 35 bytes for a subject seen once, at most 1,200. */
+/** Packs the detailed part: about 35 bytes for a subject seen once, at most 1,500. */
 export function packDetail(detail: Detail): Buffer {
   const { sources, days } = detail
   const bytes = scratch
@@ -111,6 +124,13 @@ export function packDetail(detail: Detail): Buffer {
     at = writeSums(bytes, at, source)
   }
   for (const day of days) at = writeDay(bytes, at, day)
+  // At the end, where versions before 0.2.0 do not read.
+  for (const [index, source] of sources.entries()) {
+    if (!source.dangers) continue
+    at = bytes.writeUInt8(index, at)
+    at = bytes.writeFloatBE(source.dangers.phishing, at)
+    at = bytes.writeFloatBE(source.dangers.malware, at)
+  }
   return Buffer.from(bytes.subarray(0, at))
 }
 
@@ -125,12 +145,17 @@ export function unpackDetail(bytes: Buffer): Detail {
   const cursor = { bytes, at: HEAD_BYTES }
   const rest = readSums(cursor)
   const newcomers = readSums(cursor)
-  const sources = Array.from({ length: bytes.readUInt8(11) }, () => {
+  const sources = Array.from({ length: bytes.readUInt8(11) }, (): Source => {
     const id = bytes.readUInt32BE(cursor.at)
     cursor.at += 4
     return { id, ...readSums(cursor) }
   })
   const days = Array.from({ length: bytes.readUInt8(12) }, () => readDay(cursor))
+  while (cursor.at < bytes.length) {
+    const source = sources[bytes.readUInt8(cursor.at++)]
+    const own = { phishing: readFloat(cursor), malware: readFloat(cursor) }
+    if (source) source.dangers = own
+  }
   const provenAt = bytes.readUInt32BE(3) * 1000
   const wokenAt = bytes.readUInt32BE(7) * 1000
   return { epoch: bytes.readUInt16BE(1), provenAt, wokenAt, rest, newcomers, sources, days }

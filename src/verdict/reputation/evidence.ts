@@ -1,4 +1,5 @@
 import { symbolScore, type Verdict, type VerdictClass } from '../verdict.ts'
+import { type Danger, dangers } from './detail.ts'
 import type { Piece } from './fold.ts'
 import { uuidAt } from './karma.ts'
 import { type Subject, subjectKindOf, subjectKinds } from './reputation.ts'
@@ -77,6 +78,17 @@ export function leaningOf({
   }
 }
 
+/** Returns what makes the message of a complaint dangerous, unless the complaint is doubted. */
+export function dangerOf({
+  reportedAs,
+  verdict,
+  doubt,
+}: Pick<ReportEvidence, 'reportedAs' | 'verdict' | 'doubt'>): Danger | undefined {
+  const { class: its } = verdict
+  const isDanger = its === 'phishing' || its === 'malware'
+  return isDanger && doubt === undefined && reportedAs !== 'not-spam' ? its : undefined
+}
+
 /**
  * Returns the side that a report takes on its campaign; undefined when the leaning of the report is
  * too small for a testimony.
@@ -147,12 +159,21 @@ export const NAME_BYTES_MAX = 250
 
 const HEAD_BYTES = 4 + 1 + 4 + 4 + 4 + 2
 const SUBJECT_BYTES = 8 + 1 + 1
+/** The two highest bits of the byte of a kind contain the danger of the message; 0: none. */
+const DANGER_BIT = 6
+const KIND_MASK = 2 ** DANGER_BIT - 1
+
+/** The danger with each stored number. */
+const dangerNames = new Map(
+  Object.entries(dangers).map(([name, number]) => [number, name]),
+) as ReadonlyMap<number, Danger>
 
 /** Packs one report as evidence. Packed reports can be concatenated. */
 export function packReport({ piece, subjects }: PackedReport): Buffer {
   const names = subjects.map(({ subject }) => Buffer.from(subject?.name ?? ''))
   const length = names.reduce((sum, name) => sum + SUBJECT_BYTES + name.length, HEAD_BYTES)
   const bytes = Buffer.allocUnsafe(length)
+  const danger = piece.danger ? dangers[piece.danger] << DANGER_BIT : 0
   let at = bytes.writeUInt32BE(piece.source, 0)
   at = bytes.writeUInt8(karmaByte(piece.karma), at)
   at = bytes.writeFloatBE(piece.good, at)
@@ -162,7 +183,7 @@ export function packReport({ piece, subjects }: PackedReport): Buffer {
   for (const [index, { key, subject }] of subjects.entries()) {
     const name = names[index] ?? Buffer.alloc(0)
     at = bytes.writeBigInt64BE(key, at)
-    at = bytes.writeUInt8(subject ? subjectKinds[subject.kind] : 0, at)
+    at = bytes.writeUInt8((subject ? subjectKinds[subject.kind] : 0) | danger, at)
     at = bytes.writeUInt8(name.length, at)
     at += name.copy(bytes, at)
   }
@@ -177,7 +198,7 @@ export function packReport({ piece, subjects }: PackedReport): Buffer {
 export function unpackReports(bytes: Buffer, start = 0): PackedReport[] {
   const reports: PackedReport[] = []
   for (let at = start; at < bytes.length;) {
-    const piece = {
+    const piece: Piece = {
       source: bytes.readUInt32BE(at),
       karma: bytes.readUInt8(at + 4) / 255,
       good: bytes.readFloatBE(at + 5),
@@ -189,7 +210,10 @@ export function unpackReports(bytes: Buffer, start = 0): PackedReport[] {
     const subjects: KeyedSubject[] = []
     for (let index = 0; index < count; index++) {
       const end = at + SUBJECT_BYTES + bytes.readUInt8(at + 9)
-      const kind = subjectKindOf(bytes.readUInt8(at + 8))
+      const byte = bytes.readUInt8(at + 8)
+      const kind = subjectKindOf(byte & KIND_MASK)
+      const danger = dangerNames.get(byte >> DANGER_BIT)
+      if (danger) piece.danger = danger
       const name = bytes.toString('utf8', at + SUBJECT_BYTES, end)
       subjects.push({ key: bytes.readBigInt64BE(at), subject: kind && { kind, name } })
       at = end

@@ -1,4 +1,5 @@
 import {
+  type Danger,
   DAYS_MAX,
   type Detail,
   epochOf,
@@ -24,6 +25,8 @@ export type Piece = {
   karma: number
   good: number
   bad: number
+  /** What the message is, if it is dangerous; absent when the report is doubted. */
+  danger?: Danger | undefined
   /** Milliseconds since 1970. */
   at: number
 }
@@ -102,17 +105,27 @@ function rebased(detail: Detail, at: number): Detail {
   return {
     ...detail,
     epoch,
-    sources: detail.sources.map(scaled),
+    sources: detail.sources.map((source) => ({ ...scaled(source), ...dangersOf(source, slow) })),
     rest: scaled(detail.rest),
     newcomers: scaled(detail.newcomers),
     days: detail.days.map((day) => ({ ...day })),
   }
 }
 
+function dangersOf({ dangers }: Source, factor: number): Pick<Source, 'dangers'> {
+  if (!dangers) return {}
+  return { dangers: { phishing: dangers.phishing * factor, malware: dangers.malware * factor } }
+}
+
 function addPiece(detail: Detail, piece: Piece): void {
-  const { karma, good, bad, at } = piece
+  const { karma, good, bad, danger, at } = piece
   const isProven = karma >= PROVEN_KARMA_MIN
-  addTo(isProven ? sourceOf(detail, piece.source) : detail.newcomers, piece, detail.epoch)
+  const source = isProven ? sourceOf(detail, piece.source) : undefined
+  addTo(source ?? detail.newcomers, piece, detail.epoch)
+  if (source && danger) {
+    source.dangers ??= { phishing: 0, malware: 0 }
+    source.dangers[danger] += bad * karma * growth(at / DAY_MS, detail.epoch, SLOW_DAYS)
+  }
   const day = dayOf(detail, Math.floor(at / DAY_MS))
   if (isProven) {
     day.good += good * karma
@@ -160,6 +173,10 @@ function trim(detail: Detail, latest: number): void {
     (Math.abs(good) + Math.abs(bad)) / growth(today, detail.epoch, SLOW_DAYS) +
     (Math.abs(recentGood) + Math.abs(recentBad)) / growth(today, detail.epoch, FAST_DAYS)
   const sources = detail.sources.filter((source) => size(source) >= LITTLE)
+  for (const source of sources) {
+    const { phishing = 0, malware = 0 } = source.dangers ?? {}
+    if (Math.max(Math.abs(phishing), Math.abs(malware)) < LITTLE) delete source.dangers
+  }
   const rank = (source: Source) => (isSignedUp(source) ? 1 : 0)
   if (sources.length > SOURCES_MAX) {
     sources.sort((a, b) => rank(a) - rank(b) || size(b) - size(a))
@@ -210,6 +227,26 @@ export function effectiveAt(
   return { proven, all }
 }
 
+/**
+ * Returns the effective evidence at a given time that messages are phishing or malware, and that
+ * they are malware. Only proven reporters count, each up to the same limit as for all evidence.
+ */
+function dangersAt({ sources, epoch }: Detail, now: Date): Record<Danger, number> {
+  const scale = 1 / growth(now.getTime() / DAY_MS, epoch, SLOW_DAYS)
+  const effectOf = (amountOf: (dangers: Record<Danger, number>) => number) => {
+    const sums = { signedUp: 0, vouched: 0 }
+    for (const source of sources) {
+      const effect = source.dangers ? saturated(amountOf(source.dangers) * scale) : 0
+      sums[isSignedUp(source) ? 'signedUp' : 'vouched'] += effect
+    }
+    return sums.vouched + Math.min(SIGNED_UP_EFFECT_MAX, sums.signedUp)
+  }
+  return {
+    phishing: effectOf(({ phishing, malware }) => phishing + malware),
+    malware: effectOf(({ malware }) => malware),
+  }
+}
+
 type News = { detail: Detail; pieces: readonly Piece[]; now: Date }
 
 function baseOf(
@@ -229,6 +266,7 @@ function baseOf(
   return {
     ...subject,
     ...all,
+    ...dangersAt(detail, now),
     firstSeenAt: new Date(first),
     lastSeenAt: new Date(last),
     wokeAt: changedAt(recent >= BURST_WEIGHT_MIN && isFresh, known?.wokeAt),

@@ -1,11 +1,13 @@
 import { type Phrase, phrase, type PhraseCode } from '../../phrase.ts'
 import {
+  type Danger,
   decayed,
   type Detail,
   FAST_DAYS,
   isSignedUp,
   SIGNED_UP_EFFECT_MAX,
   SLOW_DAYS,
+  sourcesAtLeast,
 } from './detail.ts'
 import { effectiveAt } from './fold.ts'
 import { blameShare, explainBlame, explainVolume, type SeenVolume, type Volume } from './volume.ts'
@@ -95,6 +97,10 @@ export type StoredReputation = {
   bad: number
   recentGood: number
   recentBad: number
+  /** The part of `bad` from messages that are phishing or malware; null: none. */
+  phishing: number | null
+  /** The part of `phishing` from messages that are malware; null: none. */
+  malware: number | null
   firstSeenAt: Date
   lastSeenAt: Date
   /** When an awakening or a change was last detected. */
@@ -202,6 +208,22 @@ export function reputationAt(
   }
 }
 
+/**
+ * Returns lower bounds for the numbers of independent reporters of phishing or malware, and of
+ * malware, at a given time. `blame` is the share of the complaints that counts.
+ */
+export function dangerReporters(
+  { phishing, malware, foldedAt }: StoredReputation,
+  now: Date,
+  blame: number,
+): Record<Danger, number> {
+  const days = (now.getTime() - foldedAt.getTime()) / DAY_MS
+  const reporters = (part: number | null) => {
+    return sourcesAtLeast(decayed(part ?? 0, days, SLOW_DAYS) * blame)
+  }
+  return { phishing: reporters(phishing), malware: reporters(malware) }
+}
+
 /** A reputation to explain. */
 type Explained = {
   subject: Subject
@@ -230,6 +252,10 @@ export function explainReputation(
   const { all } = effectiveAt(detail, now)
   const crowd = detail.newcomers.good + detail.newcomers.bad > 0
   const blame = blameShare(subject.kind, volume, all.bad)
+  const counts = (danger: Danger) =>
+    detail.sources.filter(({ dangers }) => dangers && dangers[danger] > 0).length
+  const dangerous = { phishing: counts('phishing'), malware: counts('malware') }
+  const isDangerous = dangerous.phishing + dangerous.malware > 0
   const [good, bad] = [rounded(all.good), rounded(all.bad * blame)]
   return [
     phrase('reputation-score', { score: rounded(reputation.score), good, bad, prior: PRIOR }),
@@ -237,6 +263,7 @@ export function explainReputation(
       bad: detail.sources.filter((source) => source.bad > 0).length,
       good: detail.sources.filter((source) => source.good > 0).length,
     }),
+    ...(isDangerous ? [phrase('reputation-dangers', dangerous)] : []),
     ...(crowd ? [phrase('reputation-newcomers')] : []),
     ...seen,
     ...(blame < 1 ? [explainBlame(subject.kind, volume, blame)] : []),

@@ -8,6 +8,7 @@ import {
   removeListExemption,
 } from '../../lists/list-actions.ts'
 import { storableText } from '../../mail/text.ts'
+import { DECISION_DAYS, decisionDue } from '../../verdict/lists/questions.ts'
 import { uuidTime } from '../../world.ts'
 import type { Form } from '../pages/form.ts'
 import { isUuid, pageOf } from '../pages/render.ts'
@@ -62,7 +63,12 @@ async function sendRequests(
       states,
       fault: refused?.problems.join(' '),
       done: doneMessage(req, acceptDelisting, refuseDelisting),
-      lines: lines.map((line) => ({ ...line, askedAt: uuidTime(line.id) })),
+      days: DECISION_DAYS,
+      lines: lines.map((line) => {
+        const askedAt = uuidTime(line.id)
+        const dueAt = decisionDue(askedAt)
+        return { ...line, askedAt, dueAt, isOverdue: dueAt <= site.clock() }
+      }),
       terms: exemptionTerms,
       next,
       isFirst: before === undefined,

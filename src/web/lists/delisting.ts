@@ -10,7 +10,7 @@ import { storableText } from '../../mail/text.ts'
 import type { Texts } from '../../texts/messages.ts'
 import { publicReasons, type PublicReasons } from '../../verdict/lists/judge-candidate.ts'
 import { type Listing, type ListName, listNames } from '../../verdict/lists/list.ts'
-import { readListQuestion } from '../../verdict/lists/questions.ts'
+import { DECISION_DAYS, decisionDue, readListQuestion } from '../../verdict/lists/questions.ts'
 import { uuidTime } from '../../world.ts'
 import { type FormReader, readShortForm } from '../pages/form.ts'
 import { queryOf, sendPage } from '../pages/render.ts'
@@ -63,7 +63,14 @@ function shownEntry(listing: Listing, texts: Texts) {
     sentence: sentenceOf(reasons, texts),
     advice: texts(`lists.lookup.advice.${listing.list}`),
     delistPath: delistPath(listing),
+    then: texts(isDanger(listing) ? 'lists.lookup.thenOfDanger' : 'lists.lookup.then', {
+      days: DECISION_DAYS,
+    }),
   }
+}
+
+function isDanger({ category }: Pick<Listing, 'category'>): boolean {
+  return category !== 'spam'
 }
 
 function sentenceOf({ category, reportersAtLeast }: PublicReasons, texts: Texts): string {
@@ -156,11 +163,15 @@ function sendBack(res: Response, name: string | null | undefined): void {
 function sendForm(
   req: Request,
   res: Response,
-  { list, name }: Listing,
+  listing: Listing,
   { fields, faults, status }: { fields: Fields; faults: readonly string[]; status: number },
 ): void {
   const { texts } = visitOf(req)
-  const data = { list, name, fields, faults }
+  const { list, name } = listing
+  const lead = texts(isDanger(listing) ? 'lists.delist.leadOfDanger' : 'lists.delist.lead', {
+    days: DECISION_DAYS,
+  })
+  const data = { list, name, lead, fields, faults }
   sendPage(req, res, {
     view: 'pages/delist',
     title: texts('lists.delist.title', { name }),
@@ -175,7 +186,8 @@ function sendForm(
  */
 function sendStatus(req: Request, res: Response, request: DelistingRequest): void {
   const { id, name, state, answer } = request
-  const data = { name, state, answer, askedAt: uuidTime(id) }
+  const askedAt = uuidTime(id)
+  const data = { name, state, answer, askedAt, dueAt: decisionDue(askedAt) }
   const title = visitOf(req).texts('lists.status.title')
   res.setHeader('x-robots-tag', 'noindex, nofollow')
   sendPage(req, res, { view: 'pages/delisting', title, data })

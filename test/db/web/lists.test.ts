@@ -1,7 +1,9 @@
 import { beforeEach, expect, test } from 'vitest'
+import { createReadHealth } from '../../../src/health/read-health.ts'
 import { runPublishLists } from '../../../src/lists/publish-lists.ts'
 import { closeAfterTests, makeTestFolder } from '../../support/after-tests.ts'
 import { know } from '../../support/listed.ts'
+import { uuidv7 } from '../../../src/world.ts'
 import { Browser, signedInBrowser } from './browser.ts'
 import { startWebSite } from './web-site.ts'
 
@@ -29,6 +31,8 @@ beforeEach(async () => {
     { kind: 'link-domain', name: 'bad.example', bad: 18, at },
     { kind: 'link-host', name: 'www.bad.example', bad: 18, at },
     { kind: 'link-host', name: 'known.example', bad: 7, at },
+    { kind: 'link-host', name: 'www.hacked.example', bad: 10, phishing: 10, at },
+    { kind: 'link-host', name: 'loads.hacked.example', bad: 10, phishing: 10, malware: 9, at },
   ])
   await runPublishLists(site.app)
 })
@@ -147,6 +151,49 @@ test('a name with much evidence needs an administrator, whose exemption is logge
   expect(await pageOf('/lookup?q=192.0.2.9')).toContain('is not listed')
   const log = await pageOf('/admin/audit', desk)
   expect(log).toContain('accept delisting: addresses: 192.0.2.9, exempt until')
+})
+
+test.for([
+  ['www.hacked.example', 'phishing', '127.0.0.4'],
+  ['loads.hacked.example', 'spreading malware', '127.0.0.5'],
+] as const)('only a person delists %s, which is listed for %s, within days', async (row) => {
+  const [name, category, code] = row
+  const lookup = await pageOf(`/lookup?q=${name}`)
+  expect(lookup).toContain(`At least 6 people reported it for ${category}.`)
+  expect(lookup).toContain('a person decides within 3 days')
+  const others = new Browser(site.url)
+  expect(await pageOf(`/lookup?q=${name}&lang=fr`, others)).toContain('un délai de 3 jours')
+  expect(await pageOf(`/lookup?q=${name}&lang=ru`, others)).toContain('в течение 3 дней')
+  const answer = await fetch(`${site.url}/api/v1/reputation/${name}`)
+  expect(await answer.json()).toMatchObject({ listed: [{ code }] })
+  expect(await pageOf(`/lookup/delist?list=hosts&name=${name}`)).toMatch(
+    /is not removed automatically: a person .* within 3 days/,
+  )
+  const status = await pageOf(await askFor({ list: 'hosts', name }))
+  expect(status).toContain('A person will read your request.')
+  expect(status).toContain('Decision by')
+  await runPublishLists(site.app)
+  expect(await pageOf(`/lookup?q=${name}`)).toContain('is listed')
+  const list = await pageOf('/admin/delistings', desk)
+  expect(list).toContain('a person decides within 3 days')
+  expect(list).not.toContain('overdue')
+})
+
+test('a request that no person decides in time is shown as overdue, and warned of', async () => {
+  const { pool, clock } = site.app
+  await askFor({ list: 'hosts', name: 'www.hacked.example' })
+  const daysAgo = async (days: number) => {
+    const id = uuidv7(new Date(clock().getTime() - days * 86_400_000))
+    await pool.query('update delisting_requests set id = $1', [id])
+    const health = await createReadHealth(site.app)()
+    const condition = health.conditions.find(({ code }) => code === 'delistings-decided')
+    const list = await pageOf('/admin/delistings', desk)
+    return { level: condition?.level, isOverdue: list.includes('>overdue<') }
+  }
+  expect(await daysAgo(1.9)).toEqual({ level: 'ok', isOverdue: false })
+  expect(await daysAgo(2.1)).toEqual({ level: 'warning', isOverdue: false })
+  expect(await daysAgo(3.1)).toEqual({ level: 'warning', isOverdue: true })
+  expect(await daysAgo(7.1)).toEqual({ level: 'critical', isOverdue: true })
 })
 
 test('a refused requester learns why', async () => {

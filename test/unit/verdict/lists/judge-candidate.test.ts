@@ -73,11 +73,25 @@ test('an exemption from the lists protects, whatever the evidence', () => {
 })
 
 test.for([
-  [['phishing'], 'phishing'],
-  [['phishing', 'malware'], 'malware'],
-  [['new', 'awake'], 'spam'],
-] as const)('flags %s make the entry %s', ([flags, category]) => {
-  expect(listed({ ...bad, flags }).category).toBe(category)
+  [0, 0, 'spam'],
+  [2, 2, 'spam'],
+  [3, 0, 'phishing'],
+  [32, 2, 'phishing'],
+  [3, 3, 'malware'],
+] as const)('%d reporters of danger, %d of malware make the entry %s', (row) => {
+  const [phishing, malware, category] = row
+  expect(listed({ ...bad, dangers: { phishing, malware } }).category).toBe(category)
+})
+
+test('an entry keeps its category while two reporters of danger are left', () => {
+  const first = listed({ ...bad, dangers: { phishing: 5, malware: 3 } })
+  const left = (phishing: number, malware: number, former = first) =>
+    listed({ ...bad, dangers: { phishing, malware } }, former)
+  expect(left(2, 2)).toBe(first)
+  expect(left(2, 1).category).toBe('phishing')
+  expect(left(1, 1).category).toBe('spam')
+  expect(left(2, 2, { ...first, category: 'spam' }).category).toBe('spam')
+  expect(left(2, 2, { ...first, category: 'phishing' }).category).toBe('phishing')
 })
 
 test('the more often it was listed, the longer it is listed, up to 90 days', () => {

@@ -20,6 +20,7 @@ import {
   withEvent,
 } from '../../../../src/verdict/reputation/karma.ts'
 import { judgeCandidate } from '../../../../src/verdict/lists/judge-candidate.ts'
+import { readDocument } from '../../../support/documents.ts'
 import { inEnglish } from '../../../../src/texts/phrases.ts'
 
 const start = new Date('2026-11-20T12:00:00Z')
@@ -33,8 +34,9 @@ function said(by: {
   newcomers?: number
   signedUp?: number
   side?: 'good'
+  karma?: number
 }) {
-  const { reporters, times = 1, newcomers = 0, signedUp = 0, side } = by
+  const { reporters, times = 1, newcomers = 0, signedUp = 0, side, karma: own = 1 } = by
   const piece = (source: number, karma: number): Piece => ({
     ...{ source, karma, at: start.getTime() },
     ...(side ? { good: 1, bad: 0 } : { good: 0, bad: 1 }),
@@ -43,7 +45,7 @@ function said(by: {
     undefined,
     address,
     [
-      ...Array.from({ length: reporters * times }, (_, at) => piece(at % reporters, 1)),
+      ...Array.from({ length: reporters * times }, (_, at) => piece(at % reporters, own)),
       ...Array.from({ length: newcomers }, (_, at) => piece(1_000 + at, 0.2)),
       ...Array.from({ length: signedUp * times }, (_, at) => {
         return piece(sourceId(at % signedUp, false), 0.9)
@@ -134,6 +136,23 @@ test('nine reporters who report it once have it listed for four days', () => {
     ...[6, 6, 'little weight'],
   ])
 })
+
+const documented = readDocument('docs/operators/lists.md')
+  .text.split('\n')
+  .filter((line) => /^\| \d+ \|/.test(line))
+  .map((line) => [...line.matchAll(/\d+/g)].map(Number))
+
+test('the document states the numbers of reporters that a listing takes', () => {
+  expect(documented.length).toBeGreaterThan(3)
+  for (const [times = 0, ...stated] of documented) {
+    const counts = [1, 0.8, 0.6].map((karma) => {
+      return range(1, 40).find((reporters) => judged(said({ reporters, times, karma })) === 6)
+    })
+    expect(stated, `${times} reports of each`).toEqual(counts)
+  }
+})
+
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n)
 
 test('five reporters never have it listed, however often they and all newcomers report it', () => {
   expect(judged(said({ reporters: 5, times: 2_000, newcomers: 500 }))).toBe('few reporters')
