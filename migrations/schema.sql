@@ -959,6 +959,8 @@ create table processes (
   seen_at timestamp with time zone not null,
   clock_ahead_seconds real not null,
   facts jsonb not null,
+  duty text,
+  place_since timestamp with time zone,
   constraint processes_pkey PRIMARY KEY (id)
 );
 
@@ -1341,6 +1343,17 @@ create table statistic_months (
   figures jsonb,
   constraint statistic_months_pkey PRIMARY KEY (month),
   constraint statistic_months_first_day CHECK ((EXTRACT(day FROM month) = (1)::numeric))
+);
+
+-- stopped_processes: local
+create table stopped_processes (
+  id uuid not null,
+  host text not null,
+  name text not null,
+  duty text,
+  place_since timestamp with time zone,
+  seen_at timestamp with time zone not null,
+  constraint stopped_processes_pkey PRIMARY KEY (id)
 );
 
 -- suppressions: reference

@@ -66,7 +66,7 @@ const commands: Record<string, Command> = {
       refuseArguments(args)
       const { web } = await import('./processes/web.ts')
       if (config.mainUrl === undefined) {
-        return serve(config, log, 'web', 'sends', (app) => web(app), web)
+        return serve(config, log, 'web', 'sends', (app) => web(app), { openStandIn: web })
       }
       const { openFront } = await import('./processes/front.ts')
       const stopping = stopSignal()
@@ -84,7 +84,9 @@ const commands: Record<string, Command> = {
     async run({ args, config, log }) {
       const { parseQueues, startWork } = await import('./processes/work.ts')
       const names = parseQueues(args)
-      return serve(config, log, 'work', 'works', (app) => startWork(app, names))
+      return serve(config, log, 'work', 'works', (app) => startWork(app, names), {
+        duty: names.toSorted().join(),
+      })
     },
   },
   count: {
@@ -113,8 +115,8 @@ const commands: Record<string, Command> = {
       const { receive } = await import('./processes/receive/receive.ts')
       const envelope = parseReceive(args)
       if (!envelope) {
-        const standIn: StandIn = (app, standby) => receive(app, undefined, standby)
-        return serve(config, log, 'receive', 'sends', (app) => receive(app), standIn)
+        const openStandIn: StandIn = (app, standby) => receive(app, undefined, standby)
+        return serve(config, log, 'receive', 'sends', (app) => receive(app), { openStandIn })
       }
       const { DatabaseUnavailable, withDatabase } = await import('./processes/open-app.ts')
       return withDatabase(config, log, (app) => receiveOne(process.stdin, envelope, app)).catch(
@@ -435,7 +437,7 @@ async function serve(
   name: string,
   role: 'sends' | 'works',
   open: (app: App) => Promise<{ close: () => Promise<void> }>,
-  openStandIn?: StandIn,
+  { openStandIn, duty = '' }: { openStandIn?: StandIn; duty?: string } = {},
 ): Promise<number> {
   if (config.databaseUrl === undefined) {
     const { refuseOnFront } = await import('./processes/open-app.ts')
@@ -454,7 +456,7 @@ async function serve(
   // No resource is open yet, so the process may exit immediately.
   if (!app) process.exit(DONE)
   const { startWatch } = await import('./processes/watch.ts')
-  const watch = await startWatch(app, name)
+  const watch = await startWatch(app, name, duty)
   const { keepActivity } = await import('./activity/keep-activity.ts')
   const part = await open(app).catch(async (error: unknown) => {
     await watch.close()

@@ -173,11 +173,14 @@ export type ProcessRow<Facts> = {
   facts: Facts
 }
 
-/** What a process stores with a heartbeat; `now` is its own clock. */
+/**
+ * What a process stores with a heartbeat; `now` is its own clock. Processes with the same name and
+ * duty on a host do the same.
+ */
 export type Heartbeat<Facts> = Pick<
   ProcessRow<Facts>,
   'id' | 'host' | 'name' | 'version' | 'startedAt' | 'facts'
-> & { now: Date }
+> & { duty?: string; now: Date }
 
 /**
  * Stores the heartbeat of a process without waiting for the disk, and deletes those of processes
@@ -185,7 +188,7 @@ export type Heartbeat<Facts> = Pick<
  */
 export async function keepHeartbeat<Facts>(
   db: Db,
-  { id, host, name, version, startedAt, facts, now }: Heartbeat<Facts>,
+  { id, host, name, duty = '', version, startedAt, facts, now }: Heartbeat<Facts>,
 ): Promise<void> {
   const ahead = sql`extract(epoch from ${now}::timestamptz - database_clock())`
   await db.query(sql`
@@ -193,17 +196,77 @@ export async function keepHeartbeat<Facts>(
       delete from processes
       where seen_at < database_clock() - interval '1 day' and id <> ${id})
     insert into processes
-      (id, host, name, version, started_at, seen_at, clock_ahead_seconds, facts)
-    select ${id}::uuid, ${host}, ${name}, ${version}, ${startedAt}::timestamptz, database_clock(),
-      ${ahead}, ${JSON.stringify(facts)}::jsonb
+      (id, host, name, duty, version, started_at, place_since, seen_at, clock_ahead_seconds, facts)
+    select ${id}::uuid, ${host}, ${name}, ${duty}, ${version}, ${startedAt}::timestamptz,
+      database_clock(), database_clock(), ${ahead}, ${JSON.stringify(facts)}::jsonb
     from ${withoutWaiting}
     on conflict (id) do update set seen_at = excluded.seen_at,
       clock_ahead_seconds = excluded.clock_ahead_seconds, facts = excluded.facts`)
 }
 
-/** Deletes the row of a process that stops. */
-export async function removeHeartbeat(db: Db, id: string): Promise<void> {
-  await db.query(sql`delete from processes where id = ${id}`)
+/** Stores that a process stops in an orderly way. Its place is free for a successor. */
+export async function stopHeartbeat(db: Db, id: string): Promise<void> {
+  await db.query(sql`
+    with stopped as (
+      delete from processes where id = ${id} returning id, host, name, duty, place_since)
+    insert into stopped_processes (id, host, name, duty, place_since, seen_at)
+    select id, host, name, duty, place_since, database_clock() from stopped`)
+}
+
+/** Deletes the rows of processes that ended. */
+export async function removeHeartbeats(db: Db, ids: readonly string[]): Promise<void> {
+  await db.query(sql`delete from processes where id = any(${ids}::uuid[])`)
+}
+
+/** Deletes the rows of all processes, which were those of another database. */
+export async function emptyHeartbeats(db: Db): Promise<void> {
+  await db.query(sql`delete from processes`)
+  await db.query(sql`delete from stopped_processes`)
+}
+
+/**
+ * Returns the place that a process may take: that of the process with its host, name and duty that
+ * was seen last before its own place was taken. `isFree`: it stopped, or has been silent for
+ * `silentSeconds`. Processes of earlier versions may have any duty.
+ */
+export function findLastPlace(
+  tx: Db,
+  id: string,
+  silentSeconds: number,
+): Promise<{ id: string; isFree: boolean } | undefined> {
+  return rowOf(tx)`
+    select former.id,
+      is_stopped or former.seen_at < database_clock() - interval '1 second' * ${silentSeconds}::int
+        as "isFree"
+    from processes own join (
+      select id, host, name, duty, seen_at, false as is_stopped from processes
+      union all select id, host, name, duty, seen_at, true from stopped_processes) former
+      on former.host = own.host and former.name = own.name
+        and coalesce(former.duty, own.duty) = own.duty and former.seen_at < own.place_since
+    where own.id = ${id}
+    order by former.seen_at desc limit 1`
+}
+
+/**
+ * Gives a free place to a process and deletes the row of the process that left it. False if another
+ * process took it.
+ */
+export async function takePlace(tx: Db, id: string, free: string): Promise<boolean> {
+  const left = await rowOf(tx)<{ since: Date }>`
+    with silent as (delete from processes where id = ${free}
+        returning coalesce(place_since, started_at) as since),
+      stopped as (delete from stopped_processes where id = ${free}
+        returning coalesce(place_since, seen_at) as since)
+    select since from silent union all select since from stopped`
+  if (!left) return false
+  await tx.query(sql`update processes set place_since = ${left.since} where id = ${id}`)
+  return true
+}
+
+/** Deletes what is known of processes that stopped more than a day ago. */
+export async function forgetStopped(db: Db): Promise<void> {
+  await db.query(sql`
+    delete from stopped_processes where seen_at < database_clock() - interval '1 day'`)
 }
 
 /** Deletes the rows of processes that were not seen for a time; returns their number. */

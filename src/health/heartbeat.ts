@@ -4,7 +4,15 @@ import { readFile, statfs } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import path from 'node:path'
 import type { App } from '../app.ts'
-import { keepHeartbeat, type ProcessRow, removeHeartbeat } from '../db/health.ts'
+import {
+  findLastPlace,
+  forgetStopped,
+  keepHeartbeat,
+  type ProcessRow,
+  stopHeartbeat,
+  takePlace,
+} from '../db/health.ts'
+import { inTransaction } from '../db/pool.ts'
 import { reasonOf } from '../errors.ts'
 import { parseTagList } from '../mail/dkim-signature.ts'
 import { createResolver } from '../net/resolver.ts'
@@ -34,26 +42,39 @@ const BEAT_MS = 5_000
 /** Interval in milliseconds at which the facts are collected. */
 const FACTS_MS = 30_000
 
+/**
+ * Time in seconds without a heartbeat after which a successor takes the place of a process, and the
+ * time in milliseconds after its own start for which a successor looks for one.
+ */
+const SILENT_SECONDS = 20
+const SEEKING_MS = 60_000
+
 /** Maximum number of jobs of a queue that a process names. */
 const NAMED_MAX = 200
 
 type Needs = Pick<App, 'pool' | 'clock' | 'log' | 'config'> & Partial<Pick<App, 'boss'>>
 
+/** The heartbeats of a process, with the id of its row. */
+export type Heartbeats = { id: string; close: () => Promise<void> }
+
 /**
  * Has a process store every five seconds that it runs, until closed. The row is deleted when the
- * process stops, so a row without heartbeats is a process that is frozen or was killed.
+ * process stops, so a row without heartbeats is a process that is frozen or was killed. A successor
+ * that does the same on the same host deletes it, and takes its place.
  */
-export function startHeartbeats(app: Needs, name: string): { close: () => Promise<void> } {
+export function startHeartbeats(app: Needs, name: string, duty = ''): Heartbeats {
   const startedAt = app.clock()
   const its = {
     id: uuidv7(startedAt),
     host: hostname(),
     name,
+    duty,
     version: programVersion(),
     startedAt,
   }
   const collector = createCollector(app, name)
   let isClosed = false
+  let firstAt: number | undefined
   let timer: NodeJS.Timeout | undefined
 
   async function beat(): Promise<void> {
@@ -63,6 +84,8 @@ export function startHeartbeats(app: Needs, name: string): { close: () => Promis
         facts: { ...collector.facts(), ...workOf(app) },
         now: app.clock(),
       })
+      firstAt ??= performance.now()
+      if (performance.now() - firstAt < SEEKING_MS) await seekPlace(app, its.id)
     } catch (error) {
       // The condition "database" shows the outage.
       app.log.debug({ reason: reasonOf(error) }, 'Could not store the heartbeat. Will retry.')
@@ -74,14 +97,29 @@ export function startHeartbeats(app: Needs, name: string): { close: () => Promis
 
   let beating = beat()
   return {
+    id: its.id,
     async close() {
       isClosed = true
       clearTimeout(timer)
       await beating
       collector.close()
-      await removeHeartbeat(app.pool, its.id).catch(() => undefined)
+      await stopHeartbeat(app.pool, its.id).catch(() => undefined)
     },
   }
+}
+
+/**
+ * Takes the places of processes that ended before this one started, the last one first. While the
+ * last one may still run, no other place is taken: it may turn out to be the predecessor.
+ */
+async function seekPlace({ pool }: Needs, id: string): Promise<void> {
+  await inTransaction(pool, async (tx) => {
+    await forgetStopped(tx)
+    for (;;) {
+      const last = await findLastPlace(tx, id, SILENT_SECONDS)
+      if (!last?.isFree || !(await takePlace(tx, id, last.id))) return
+    }
+  })
 }
 
 function workOf({ boss }: Needs): Pick<ProcessFacts, 'queues'> {

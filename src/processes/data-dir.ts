@@ -1,5 +1,6 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { z } from 'zod'
 import { systemRandom } from '../world.ts'
 
 /** The first accounts of an instance and their passwords; only a demo has a reporter. */
@@ -13,6 +14,7 @@ export const demoReporter = 'reporter@signalpost.example'
 
 const PRIVATE = 0o600
 const ACCOUNTS = 'accounts.json'
+const PARTS = 'parts.json'
 
 /** Returns the signing secret, which is created in the data folder on first use. */
 export function keptSecret(dataDir: string): Promise<string> {
@@ -44,6 +46,26 @@ export async function keptAccounts(dataDir: string, isDemo: boolean): Promise<Fi
 /** The path of the file where `keptAccounts` stores the accounts, readable only by its owner. */
 export function accountsFile(dataDir: string): string {
   return path.join(dataDir, ACCOUNTS)
+}
+
+/** Stores the ids of the heartbeats of the parts that `start` runs, so that it knows them later. */
+export async function notePartHeartbeats(dataDir: string, ids: readonly string[]): Promise<void> {
+  await writeFile(path.join(dataDir, PARTS), JSON.stringify(ids), { mode: PRIVATE })
+}
+
+/** Returns the ids stored by `notePartHeartbeats`; none if they cannot be read. */
+export async function notedPartHeartbeats(dataDir: string): Promise<string[]> {
+  const text = await readFile(path.join(dataDir, PARTS), 'utf8').catch(() => '')
+  const ids = z.array(z.uuid()).safeParse(jsonOf(text))
+  return ids.success ? ids.data : []
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 /** Stores the URL of the embedded PostgreSQL, so that commands can connect while `start` runs. */

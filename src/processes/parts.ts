@@ -9,6 +9,9 @@ export type ProcessPart = {
   usesAllThreads?: boolean
 }
 
+/** What a part tells its supervisor: that it is ready, or the id of the row of its heartbeats. */
+export type PartMessage = 'ready' | { heartbeat: string }
+
 /**
  * The processes of a whole instance. One worker processes all queues, so that a report is forwarded
  * from the memory in which it was analyzed.

@@ -6,6 +6,7 @@ import type pg from 'pg'
 import { z } from 'zod'
 import type { Backend } from '../db/backend.ts'
 import { copyRowsIn, dropInstallation, findBossVersion } from '../db/backup-rows.ts'
+import { emptyHeartbeats } from '../db/health.ts'
 import { expectedMigrations, migrate } from '../db/installation.ts'
 import {
   analyzeTables,
@@ -101,6 +102,7 @@ export async function restore(
     await setShingleSeed(client, BigInt(header.shingleSeed))
     await client.query('commit')
     await migrateAll(to, now, { backend })
+    await emptyHeartbeats(client)
     await analyzeTables(client)
     return { madeAt: new Date(header.madeAt) }
   } finally {

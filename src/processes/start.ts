@@ -4,10 +4,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { runAction } from '../actions.ts'
 import type { Config } from '../config.ts'
 import { type EmbeddedServer, startEmbedded } from '../db/embedded.ts'
+import { removeHeartbeats } from '../db/health.ts'
 import { hasNetworks } from '../db/networks.ts'
 import { createPool, type Pool } from '../db/pool.ts'
 import { findReporterByEmail } from '../db/reporters.ts'
-import { UsageError } from '../errors.ts'
+import { reasonOf, UsageError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { disableAccount } from '../people/account-actions.ts'
 import { systemClock } from '../world.ts'
@@ -21,12 +22,14 @@ import {
   keptAccounts,
   keptDatabasePassword,
   keptSecret,
+  notedPartHeartbeats,
   noteDatabaseUrl,
+  notePartHeartbeats,
 } from './data-dir.ts'
 import { importNetworks } from './import-networks.ts'
 import { migrateAll } from './migrate.ts'
 import { refuseOnFront } from './open-app.ts'
-import { checkPart, type ProcessPart, parts, startPart } from './parts.ts'
+import { checkPart, type PartMessage, type ProcessPart, parts, startPart } from './parts.ts'
 import { readTlsFiles } from './receive/receive.ts'
 
 /** Processes that are restarted when they end. */
@@ -43,7 +46,20 @@ const PAUSE_MS_MAX = 30_000
 /** Time in milliseconds after which a part that ends is restarted without a pause. */
 const STEADY_MS = 60_000
 
-type Running = { child: ChildProcess | undefined; timer: NodeJS.Timeout | undefined }
+type Running = {
+  child: ChildProcess | undefined
+  timer: NodeJS.Timeout | undefined
+  /** The row of its last heartbeats, which is deleted when the part has a new one or is stopped. */
+  heartbeat: string | undefined
+}
+
+/** What a supervisor needs besides the parts. */
+type SupervisorTools = {
+  log: Logger
+  drainMs?: number | undefined
+  /** Stores the heartbeats of the present parts, and deletes those of a part that ended. */
+  keepHeartbeats: (present: readonly string[], ended: readonly string[]) => Promise<void>
+}
 
 /**
  * Starts parts with `startPart` and restarts those that end, with increasing pauses. If the
@@ -52,21 +68,29 @@ type Running = { child: ChildProcess | undefined; timer: NodeJS.Timeout | undefi
 function supervise(
   parts: readonly ProcessPart[],
   startPart: (part: ProcessPart) => ChildProcess,
-  { log, drainMs = 0 }: { log: Logger; drainMs?: number | undefined },
+  { log, drainMs = 0, keepHeartbeats }: SupervisorTools,
 ): Supervisor {
   let isStopping = false
   const running = new Map<string, Running>()
+  let keeping: Promise<void> = Promise.resolve()
+  const keep = (ended: readonly string[]) => {
+    const present = [...running.values()].flatMap(({ heartbeat }) => heartbeat ?? [])
+    keeping = keeping.then(() => keepHeartbeats(present, ended))
+  }
   const readiness = parts.map((part) => {
     const { promise, resolve } = Promise.withResolvers<'ready'>()
-    const state: Running = { child: undefined, timer: undefined }
+    const state: Running = { child: undefined, timer: undefined, heartbeat: undefined }
     running.set(part.name, state)
     let pauseMs = PAUSE_MS_MIN
     const start = () => {
       const startedAt = performance.now()
       const child = startPart(part)
       state.child = child
-      child.on('message', (message) => {
-        if (message === 'ready') resolve('ready')
+      child.on('message', (message: PartMessage) => {
+        if (message === 'ready') return resolve('ready')
+        const former = state.heartbeat
+        state.heartbeat = message.heartbeat
+        keep(former === undefined ? [] : [former])
       })
       child.on('exit', (code, signal) => {
         state.child = undefined
@@ -87,7 +111,12 @@ function supervise(
     ready: Promise.all(readiness).then(() => undefined),
     stop: async () => {
       isStopping = true
-      await Promise.all([...running.values()].map((one) => stopPart(one, STOP_MS + drainMs)))
+      const states = [...running.values()]
+      await Promise.all(states.map((one) => stopPart(one, STOP_MS + drainMs)))
+      const ended = states.flatMap(({ heartbeat }) => heartbeat ?? [])
+      for (const state of states) state.heartbeat = undefined
+      keep(ended)
+      await keeping
     },
   }
 }
@@ -142,6 +171,8 @@ export async function start(context: StartContext): Promise<Instance> {
     const database = await openDatabase(config, log)
     closers.push(database.stop)
     const accounts = await prepare(config.databaseDirectUrl ?? database.url, config, log)
+    const keepHeartbeats = heartbeatKeeper(config.databaseDirectUrl ?? database.url, config, log)
+    await keepHeartbeats([], await notedPartHeartbeats(config.dataDir))
     const settings = {
       ...{ DATABASE_URL: database.url, SECRET: secret, DATA_DIR: config.dataDir },
       // No drain time by default: no load balancer distributes requests among these parts.
@@ -152,6 +183,7 @@ export async function start(context: StartContext): Promise<Instance> {
     const supervisor = supervise(wanted, (part) => startPart(main, part, partEnv, config), {
       log,
       drainMs: config.drainMs,
+      keepHeartbeats,
     })
     closers.push(supervisor.stop)
     await Promise.race([supervisor.ready.then(() => say(banner(config, accounts))), stopping])
@@ -161,6 +193,29 @@ export async function start(context: StartContext): Promise<Instance> {
     throw error
   }
 }
+
+/**
+ * Returns a function that notes the heartbeats of the present parts in the data folder and deletes
+ * those of parts that ended. If the database is away, successors take their places.
+ */
+function heartbeatKeeper(
+  databaseUrl: string,
+  { dataDir }: Config,
+  log: Logger,
+): SupervisorTools['keepHeartbeats'] {
+  return async (present, ended) => {
+    try {
+      await notePartHeartbeats(dataDir, present)
+      if (ended.length === 0) return
+      const pool = createPool(databaseUrl, poolOptions)
+      await removeHeartbeats(pool, ended).finally(() => pool.end())
+    } catch (error) {
+      log.warn({ reason: reasonOf(error) }, 'Could not delete the heartbeats of a part that ended.')
+    }
+  }
+}
+
+const poolOptions = { connectionsMax: 1, name: 'start', onLost: () => undefined }
 
 async function claim({ dataDir }: Config): Promise<() => Promise<void>> {
   const release = await claimDataDir(dataDir)
@@ -236,11 +291,7 @@ async function prepare(databaseUrl: string, config: Config, log: Logger): Promis
   await migrateAll(databaseUrl, systemClock(), { backend: config.databaseBackend })
   const isDemo = config.smtpUrl === undefined && !config.publicUrl.startsWith('https:')
   const { admin, reporter } = await keptAccounts(config.dataDir, isDemo)
-  const pool = createPool(databaseUrl, {
-    connectionsMax: 1,
-    name: 'start',
-    onLost: () => undefined,
-  })
+  const pool = createPool(databaseUrl, poolOptions)
   const app = { pool, clock: systemClock, config }
   try {
     await ensureAccount(admin, { role: 'administrator' }, app)

@@ -1,8 +1,9 @@
 import type { App } from '../app.ts'
 import { createChannels } from '../health/channels.ts'
-import { startHeartbeats } from '../health/heartbeat.ts'
+import { type Heartbeats, startHeartbeats } from '../health/heartbeat.ts'
 import { createReadHealth } from '../health/read-health.ts'
 import { runAlarms } from '../health/run-alarms.ts'
+import type { PartMessage } from './parts.ts'
 import { createMailer, readSigningKey, signing } from '../net/mailer.ts'
 
 /** Processes of which one evaluates the conditions of health. */
@@ -15,11 +16,17 @@ const mailerLimits = {
 
 /**
  * Stores heartbeats of a process and lets it take part in the evaluation of alarms, until closed.
+ * `duty` says what a process does if processes of its name differ, such as its queues.
  *
  * @throws UsageError about the DKIM key
  */
-export async function startWatch(app: App, name: string): Promise<{ close: () => Promise<void> }> {
-  const heartbeats = startHeartbeats(app, name)
+export async function startWatch(
+  app: App,
+  name: string,
+  duty: string,
+): Promise<Pick<Heartbeats, 'close'>> {
+  const heartbeats = startHeartbeats(app, name, duty)
+  process.send?.({ heartbeat: heartbeats.id } satisfies PartMessage)
   if (!evaluating.includes(name)) return heartbeats
   const key = await readSigningKey(app.config, app.log)
   const mailer = signing(createMailer(app.config.alarms.smtpUrl, mailerLimits), key)

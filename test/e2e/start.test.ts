@@ -43,6 +43,40 @@ test('start on an empty folder works until Ctrl-C; npm start continues until SIG
   })
 })
 
+test('after a crash of everything, no row of a former process is left', async () => {
+  const processes = async () => {
+    const { admin } = await here.accounts()
+    const answer = await fetch(`${here.url}/api/v1/health`, {
+      headers: { authorization: basic(admin) },
+    })
+    const health = (await answer.json()) as { processes: { name: string; started_at: string }[] }
+    return health.processes.map(({ name, started_at: at }) => `${name} ${at}`)
+  }
+  const names = (rows: readonly string[]) => rows.map((row) => row.split(' ')[0]).toSorted()
+  const all = ['count', 'receive', 'web', 'work']
+  const first = await untilRunning(here.start())
+  await expect.poll(async () => names(await processes()), { timeout: 10_000 }).toEqual(all)
+  const before = await processes()
+  const pids = here.tree().map(({ pid }) => pid)
+  for (const pid of [first.pid, ...pids]) process.kill(pid, 'SIGKILL')
+  await untilGone(pids, CLOSE_MS)
+
+  const second = await untilRunning(here.start())
+  const after = async () => names((await processes()).filter((row) => !before.includes(row)))
+  await expect.poll(after, { timeout: 10_000 }).toEqual(all)
+  expect(names(await processes())).toEqual(all)
+
+  const work = here.tree().find(({ command }) => / work$/.test(command))
+  const worker = (await processes()).find((row) => row.startsWith('work '))
+  process.kill(work?.pid ?? 0, 'SIGKILL')
+  const replaced = async () => {
+    const rows = await processes()
+    return rows.includes(worker ?? '') ? [] : names(rows)
+  }
+  await expect.poll(replaced, { timeout: 15_000 }).toEqual(all)
+  await second.stop()
+})
+
 /** Runs `end` with the ids of all processes that were started, which has to end them in time. */
 async function endsInTime(end: (pids: readonly number[]) => Promise<void>): Promise<void> {
   const pids = here.tree().map(({ pid }) => pid)

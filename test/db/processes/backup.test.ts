@@ -5,11 +5,13 @@ import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import pg from 'pg'
 import { afterAll, expect, inject, test } from 'vitest'
 import { beginSnapshot } from '../../../src/db/backup-rows.ts'
+import { keepHeartbeat, stopHeartbeat } from '../../../src/db/health.ts'
 import { openMover } from '../../../src/db/move-rows.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { backUp } from '../../../src/processes/backup.ts'
 import { restore } from '../../../src/processes/restore.ts'
 import { createReadHealth } from '../../../src/health/read-health.ts'
+import { uuidv7 } from '../../../src/world.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
 import { freshDatabase, isDistributed } from '../../support/database.ts'
@@ -37,6 +39,27 @@ test('a backup contains all rows of one moment, and health knows its age', async
   }
   const { conditions } = await createReadHealth(app)()
   expect(conditions.find(({ code }) => code === 'backup')).toMatchObject({ level: 'ok' })
+})
+
+test('a restored database knows no process of the one that was backed up', async () => {
+  const its = { id: uuidv7(new Date()), host: 'one.example', name: 'work', version: '1' }
+  const about = { ...its, startedAt: app.clock(), facts: {}, now: app.clock() }
+  await keepHeartbeat(app.pool, about)
+  const other = uuidv7(new Date())
+  await keepHeartbeat(app.pool, { ...about, id: other })
+  await stopHeartbeat(app.pool, other)
+  const { file } = await backUp(app)
+  await app.pool.query('truncate processes, stopped_processes')
+  const target = await freshDatabase()
+  try {
+    await restore({ file, to: target.url, identity: undefined, backend }, app.clock())
+    const { rows } = await target.pool.query(
+      'select id from processes union all select id from stopped_processes',
+    )
+    expect(rows).toEqual([])
+  } finally {
+    await target.close()
+  }
 })
 
 /** All rows, without the queues and schedules, which restoring updates. */
