@@ -304,6 +304,7 @@ export const phraseParameters = {
   'health-process-silent': ['name', 'host', 'duration'],
   'health-clocks': ['host', 'duration'],
   'health-spool-files': ['count'],
+  'health-spool-fault': ['host', 'reason'],
   'health-disk': ['host', 'percent'],
   'health-database-size': ['size'],
   'health-database-grew': ['size', 'growth'],

@@ -16,7 +16,7 @@ import { inTransaction } from '../db/pool.ts'
 import { reasonOf } from '../errors.ts'
 import { parseTagList } from '../mail/dkim-signature.ts'
 import { createResolver } from '../net/resolver.ts'
-import { readSpool } from '../outage/spool.ts'
+import { findSpoolFault, readSpool } from '../outage/spool.ts'
 import type { WorkerState } from '../queue/boss.ts'
 import { type Clock, type Resolve, untilNext, uuidv7 } from '../world.ts'
 
@@ -25,7 +25,7 @@ export type ProcessFacts = {
   /** The disk of the data folder. */
   disk?: { freePercent: number }
   /** The reports on disk that wait for the database. */
-  spool?: { oldestAt: string | null; unstorable: number }
+  spool?: { oldestAt: string | null; unstorable: number; fault?: string | null }
   /** The certificate of the mail receiver. */
   certificate?: { endsAt: string } | { fault: string }
   /** Whether the published DKIM record is that of our key. */
@@ -149,7 +149,7 @@ function createCollector({ config, clock }: Needs, name: string) {
 
   async function collect(): Promise<ProcessFacts> {
     const disk = await diskOf(config.dataDir)
-    const spool = spooling.includes(name) && (await spoolOf(config.spool.folder))
+    const spool = spooling.includes(name) && (await spoolOf(config.spool))
     const isReceiver = name === 'receive' && config.receiveTlsCertFile !== undefined
     const certificate = isReceiver && (await certificateOf(config.receiveTlsCertFile ?? ''))
     if (resolver) dns = await dnsOf(resolver.resolve, config.mailFrom, clock, dns)
@@ -188,9 +188,11 @@ async function diskOf(folder: string): Promise<ProcessFacts['disk']> {
 /** The processes that store reports on disk. */
 const spooling = ['web', 'receive']
 
-async function spoolOf(folder: string): Promise<ProcessFacts['spool']> {
-  const { oldestAt, unstorable } = await readSpool(folder)
-  return { oldestAt: oldestAt?.toISOString() ?? null, unstorable }
+async function spoolOf(spool: App['config']['spool']): Promise<ProcessFacts['spool']> {
+  const fault = spool.bytesMax > 0 ? await findSpoolFault(spool) : undefined
+  const unread = { oldestAt: null, unstorable: 0 }
+  const { oldestAt, unstorable } = await readSpool(spool.folder).catch(() => unread)
+  return { oldestAt: oldestAt?.toISOString() ?? null, unstorable, fault: fault ?? null }
 }
 
 async function certificateOf(file: string): Promise<ProcessFacts['certificate']> {

@@ -151,8 +151,15 @@ async function measureWrites({ db, processes }: Measuring): Promise<Measurement>
 }
 
 function measureSpool({ processes, now }: Measuring): Promise<Measurement> {
-  const found = running(processes).flatMap(({ facts }) => facts.spool ?? [])
+  const found = running(processes).flatMap(({ host, facts }) => {
+    return facts.spool ? [{ host, ...facts.spool }] : []
+  })
   if (found.length === 0) return unknown(phrase('health-no-process', { name: 'web' }))
+  const faulty = found.find(({ fault }) => typeof fault === 'string')
+  if (faulty) {
+    const said = { host: faulty.host, reason: faulty.fault ?? '' }
+    return Promise.resolve({ level: 'warning', reason: phrase('health-spool-fault', said) })
+  }
   const count = Math.max(...found.map(({ unstorable }) => unstorable))
   if (count > 0) {
     return Promise.resolve({ level: 'warning', reason: phrase('health-spool-files', { count }) })

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import {
   type FileHandle,
   mkdir,
@@ -44,8 +45,11 @@ export type Spool = {
   ) => Promise<number>
   /** Reads the folder. */
   state: () => Promise<SpoolState>
-  /** Whether entries of the usual size can be appended, as of the last look at the folder. */
-  hasRoom: () => boolean
+  /**
+   * Returns why no entry can be appended (see `findSpoolFault`), as found within the last `msMax`;
+   * undefined if one can.
+   */
+  fault: (msMax: number) => Promise<string | undefined>
   close: () => Promise<void>
 }
 
@@ -59,15 +63,20 @@ const TAKEN_MAX = 64
 const LOOK_MS = 2_000
 const RETRY_SECONDS = 60
 const LOG_MS = 10_000
+/** Pauses in milliseconds between two tests: usually, and while the spool cannot be used. */
+const TEST_MS = { usual: 30_000, faulty: 5_000 }
+/** About the size of an entry. */
+const TEST_BYTES = 65_536
 /** Each entry begins with these bytes, its length and its checksum. */
 const MAGIC = Buffer.from('SPR1')
 const HEAD_BYTES = 12
 
 type SpoolOptions = { folder: string; bytesMax: number; clock: Clock; log: Logger }
 
-/** Opens a spool. The folder is created with the first entry. */
+/** Opens a spool, creates its folder, and tests it again and again until it is closed. */
 export function openSpool({ folder, bytesMax, clock, log }: SpoolOptions): Spool {
   const ownFile = createOwnFile(folder, clock)
+  const tests = startTests({ folder, bytesMax, log })
   let used = { bytes: 0, lookedAt: Number.NEGATIVE_INFINITY }
   let loggedAt = Number.NEGATIVE_INFINITY
 
@@ -79,11 +88,13 @@ export function openSpool({ folder, bytesMax, clock, log }: SpoolOptions): Spool
 
   async function appendAll(entries: readonly SpoolEntry[]): Promise<undefined[]> {
     const bytes = encodeEntries(entries)
+    await tests.first
     try {
       if (systemElapsed() - used.lookedAt > LOOK_MS) await state()
       if (used.bytes + bytes.length > bytesMax) throw new Error('the spool is full')
       await ownFile.append(bytes)
     } catch (error) {
+      void tests.fault(0)
       if (systemElapsed() - loggedAt > LOG_MS) {
         loggedAt = systemElapsed()
         const reason = reasonOf(error)
@@ -98,9 +109,13 @@ export function openSpool({ folder, bytesMax, clock, log }: SpoolOptions): Spool
   return {
     append: batched(appendAll, { lanes: 1, fill }),
     state,
-    hasRoom: () => used.bytes < bytesMax,
-    close: ownFile.close,
+    fault: tests.fault,
+    async close() {
+      await tests.close()
+      await ownFile.close()
+    },
     async take(work) {
+      await tests.first
       let taken = 0
       for (const name of await listFiles(folder)) {
         taken += await takeFile({ folder, name, log }, work)
@@ -109,6 +124,84 @@ export function openSpool({ folder, bytesMax, clock, log }: SpoolOptions): Spool
       return taken
     },
   }
+}
+
+type TestOptions = Pick<SpoolOptions, 'folder' | 'bytesMax' | 'log'>
+
+/** Tests a spool at once and again and again, more often while it cannot be used. */
+function startTests({ folder, bytesMax, log }: TestOptions) {
+  let last: { fault: string | undefined; at: number } | undefined
+  let testing: Promise<string | undefined> | undefined
+  let timer: NodeJS.Timeout | undefined
+  let isClosed = false
+
+  async function test(): Promise<string | undefined> {
+    clearTimeout(timer)
+    const fault = await findSpoolFault({ folder, bytesMax })
+    testing = undefined
+    if (fault !== last?.fault && bytesMax > 0) {
+      if (fault === undefined) log.info('Reports can be stored on disk again.')
+      else log.error({ reason: fault }, 'No report can be stored on disk.')
+    }
+    last = { fault, at: systemElapsed() }
+    const pause = fault === undefined ? TEST_MS.usual : TEST_MS.faulty
+    if (!isClosed && bytesMax > 0) timer = setTimeout(() => void run(), pause).unref()
+    return fault
+  }
+
+  const run = () => (testing ??= test())
+  return {
+    first: run(),
+    fault: (msMax: number) => {
+      const isRecent = last !== undefined && systemElapsed() - last.at < msMax
+      return isRecent && !testing ? Promise.resolve(last?.fault) : run()
+    },
+    async close() {
+      isClosed = true
+      await testing
+      clearTimeout(timer)
+    },
+  }
+}
+
+/**
+ * Returns why no report can be stored in a spool, in English and without paths; undefined if one
+ * can. Writes a file to the disk and deletes it. Health, `doctor`, `/readyz` and the log say this.
+ */
+export async function findSpoolFault({
+  folder,
+  bytesMax,
+}: Pick<SpoolOptions, 'folder' | 'bytesMax'>): Promise<string | undefined> {
+  const full = 'the spool is full'
+  if (bytesMax === 0) return full
+  const file = path.join(folder, `.test-${process.pid}-${randomUUID()}`)
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    if ((await readSpool(folder)).bytes >= bytesMax) return full
+    await writeFile(file, Buffer.alloc(TEST_BYTES), { mode: 0o600, flag: 'wx', flush: true })
+    await syncFolder(folder)
+    await rm(file)
+    return undefined
+  } catch (error) {
+    await rm(file, { force: true }).catch(() => undefined)
+    return `SPOOL_DIR cannot be written: ${diskFaultOf(error)}`
+  }
+}
+
+const diskFaults = new Map([
+  ...(['ENOSPC', 'EDQUOT'] as const).map((code) => [code, 'the disk is full'] as const),
+  ...(['EACCES', 'EPERM'] as const).map((code) => [code, 'access is denied'] as const),
+  ['EROFS', 'the disk is read-only'],
+  ['EIO', 'the disk fails'],
+  ...(['ENOENT', 'ENOTDIR', 'EEXIST'] as const).map(
+    (code) => [code, 'it is not a folder and cannot be created'] as const,
+  ),
+] as const)
+
+function diskFaultOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+  const words = diskFaults.get(code as never)
+  return words === undefined ? code : `${words} (${code})`
 }
 
 /** The file to which one process appends; a new one when it is large, or was taken by another. */

@@ -7,7 +7,7 @@ import type { Front, Site } from './site.ts'
 import { inTime } from '../world.ts'
 
 type ReadyNeeds = Pick<Site, 'pool' | 'boss' | 'isClosing'> &
-  Partial<Pick<Site, 'outage' | 'spool' | 'front'>>
+  Partial<Pick<Site, 'outage' | 'spool' | 'front' | 'config'>>
 type Needs = Pick<Site, 'credentials' | 'metrics' | 'isTrusted'> & ReadyNeeds
 
 const READY_MS = 3_000
@@ -32,42 +32,56 @@ export function healthRoutes(site: Needs): Router {
 /**
  * Sends whether the process can serve: 503 with the reason if it cannot or is stopping. It can
  * serve without a worker of a distributed database, and names that worker. While the database is
- * away, it can serve new reports, if it stores them on disk.
+ * away, it can serve new reports, if it can store them on disk; while it answers, a spool that
+ * cannot be used is only named.
  */
 export async function sendReadiness(res: ServerResponse, needs: ReadyNeeds): Promise<void> {
   if (needs.front) return sendFrontReadiness(res, needs, needs.front)
   const obstacle = await inTime(obstacleOf(needs), READY_MS, AWAY)
   if (obstacle === undefined) return sendText(res, 200, await readiness(needs))
-  if (obstacle === AWAY && !needs.isClosing() && (await takesReports(needs))) {
+  const fault = await needs.spool?.fault(FAULT_MS.away)
+  if (obstacle === AWAY && !needs.isClosing() && fault === undefined && (await isAway(needs))) {
     return sendText(res, 200, 'ready for new reports only: the database does not answer')
   }
   res.setHeader('retry-after', '5')
-  sendText(res, 503, obstacle)
+  sendText(res, 503, fault !== undefined && obstacle === AWAY ? `${AWAY}, and ${fault}` : obstacle)
 }
 
-/** A front can serve as long as it has room, if only reporters that it knows. */
-function sendFrontReadiness(res: ServerResponse, needs: ReadyNeeds, front: Front): void {
+/** Maximum age in milliseconds of a test of the spool. */
+const FAULT_MS = { away: 1_000, usual: 10_000 }
+
+/** A front can serve as long as it can store reports, if only of reporters that it knows. */
+async function sendFrontReadiness(
+  res: ServerResponse,
+  needs: ReadyNeeds,
+  front: Front,
+): Promise<void> {
   const obstacle = front.obstacle()
-  if (!needs.isClosing() && needs.spool?.hasRoom()) {
+  const fault = await needs.spool?.fault(FAULT_MS.away)
+  if (!needs.isClosing() && fault === undefined) {
     const only = `ready for reports of known reporters only: ${obstacle}`
     return sendText(res, 200, obstacle === undefined ? 'ready' : only)
   }
   res.setHeader('retry-after', '5')
-  const full = `the spool is full: ${obstacle ?? 'its reports are being forwarded'}`
-  sendText(res, 503, needs.isClosing() ? CLOSING : full)
+  const both = `${fault}. ${obstacle ?? 'The main installation answers.'}`
+  sendText(res, 503, needs.isClosing() ? CLOSING : both)
 }
 
 const CLOSING = 'the process is shutting down'
 
-async function readiness({ pool }: ReadyNeeds): Promise<string> {
+async function readiness({ pool, spool, config }: ReadyNeeds): Promise<string> {
   const late = 'one of them is slow to connect'
   const lost = await inTime(
     listLostNodes(pool).catch(() => [late]),
     READY_MS,
     [late],
   )
-  if (lost.length === 0) return 'ready'
-  return `ready, but not all servers of the database answer: ${lost.join(', ')}`
+  const fault = config?.spool.bytesMax === 0 ? undefined : await spool?.fault(FAULT_MS.usual)
+  const troubles = [
+    ...(lost.length > 0 ? [`not all servers of the database answer: ${lost.join(', ')}`] : []),
+    ...(fault === undefined ? [] : [`not without the database: ${fault}`]),
+  ]
+  return ['ready', ...troubles].join(', but ')
 }
 
 let expected: Promise<string[]> | undefined
@@ -89,8 +103,8 @@ async function obstacleOf({ pool, boss, isClosing }: ReadyNeeds): Promise<string
 const AWAY = 'the database does not answer'
 
 /** Whether new reports are stored on disk. Notices an outage that no request has met. */
-async function takesReports({ pool, outage, spool }: ReadyNeeds): Promise<boolean> {
-  if (!outage || !spool?.hasRoom()) return false
+async function isAway({ pool, outage }: ReadyNeeds): Promise<boolean> {
+  if (!outage) return false
   return outage.run(
     async () => (await pool.query('select')).rowCount === 0,
     () => true,

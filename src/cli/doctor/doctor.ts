@@ -10,6 +10,7 @@ import {
   checkNode,
   checkSettingsFile,
   checkSigningFile,
+  checkSpool,
 } from './machine.ts'
 import { checkMailNames } from './mail-names.ts'
 import {
@@ -38,6 +39,7 @@ export async function doctor(
       checkSettingsFile(env),
       checkDataFolder(patient),
       checkDisk(patient),
+      checkSpool(patient),
       checkDatabase(patient),
       checkPorts(patient),
       checkPublicUrl(patient),
@@ -61,6 +63,7 @@ function checkFront(patient: Patient, env: NodeJS.ProcessEnv) {
     checkSettingsFile(env),
     checkDataFolder(ofSpool),
     checkDisk(ofSpool),
+    checkSpool(patient),
     checkHttpPort(patient),
     checkMain(patient),
   ])

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { definitionOf } from '../../health/conditions.ts'
 import { reasonOf } from '../../errors.ts'
 import { readSigningKey } from '../../net/mailer.ts'
+import { findSpoolFault } from '../../outage/spool.ts'
 import { endOf, readTlsFiles } from '../../processes/receive/receive.ts'
 import { bad, type Finding, ok, type Patient } from './finding.ts'
 
@@ -81,6 +82,17 @@ export async function checkDisk(
   const todo = 'Free some space, or lower RETENTION_DAYS.'
   if (free <= (bounds.critical ?? 0)) return bad('problem', says, todo)
   return free <= (bounds.warning ?? 0) ? bad('warning', says, todo) : ok(says)
+}
+
+/** Checks by writing that reports can be stored on disk while the database is away. */
+export async function checkSpool({ config }: Pick<Patient, 'config'>): Promise<Finding[]> {
+  const { folder, bytesMax } = config.spool
+  if (bytesMax === 0) return []
+  const fault = await findSpoolFault(config.spool)
+  if (fault === undefined) return [ok(`Reports can be stored on disk, in ${folder}.`)]
+  const says = `While the database is away, new reports are refused: ${fault}.`
+  const todo = `Make room on the disk of ${folder}, and let the account of the service write to it.`
+  return [bad('problem', says, todo)]
 }
 
 /** Checks the key that signs mail: that it is usable, and that no other account can read it. */

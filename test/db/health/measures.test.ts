@@ -267,3 +267,13 @@ test('bounds and backups that operators set count at once', async () => {
   expect(await set({ critical: '3.5' })).toMatchObject({ problems: [{ field: 'critical' }] })
   expect(await set({ warning: 'many' })).toMatchObject({ problems: [{ field: 'warning' }] })
 })
+
+test('a spool that cannot be written is a warning that says why', async () => {
+  const sound = { oldestAt: null, unstorable: 0, fault: null }
+  await beat('receive', { spool: sound })
+  expect(await conditionNow('spool')).toMatchObject({ level: 'ok' })
+  await beat('web', { spool: { ...sound, fault: 'the disk is full' } })
+  const found = await conditionNow('spool')
+  expect(found).toMatchObject({ level: 'warning' })
+  expect(found.said).toContain('“one.example” would refuse new reports: the disk is full')
+})

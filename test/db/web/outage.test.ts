@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { readdir, readFile, rm } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type CallerKeys, listValidKeys } from '../../../src/db/known-callers.ts'
 import { createCallers } from '../../../src/outage/callers.ts'
@@ -260,4 +260,34 @@ test('a full spool refuses, and keeps what it has', async () => {
   })
   expect(kept.length).toBeGreaterThan(5)
   for (const id of kept) expect((await get(ann, id)).status).toBe(200)
+})
+
+test('while the spool cannot be written, readyz says so, and without the database 503', async () => {
+  const ready = async () => {
+    const answer = await fetch(`${site.url}/readyz`)
+    return [answer.status, (await answer.text()).trim()]
+  }
+  expect(await ready()).toEqual([200, 'ready'])
+  await rm(folder, { recursive: true })
+  await writeFile(folder, '')
+  const fault = 'SPOOL_DIR cannot be written: it is not a folder and cannot be created'
+  const patience = { timeout: 15_000 }
+  await expect
+    .poll(ready, patience)
+    .toEqual([200, expect.stringContaining(`ready, but not without the database: ${fault}`)])
+  expect((await post(ann, spamMessage('with-database'))).status).toBe(202)
+  await wire.cut()
+  try {
+    expect(await ready()).toEqual([503, expect.stringContaining(`not answer, and ${fault}`)])
+    expect((await post(ann, spamMessage('refused'))).status).toBe(503)
+    await rm(folder)
+    await expect
+      .poll(ready, patience)
+      .toEqual([200, 'ready for new reports only: the database does not answer'])
+    expect((await post(ann, spamMessage('repaired'))).status).toBe(202)
+  } finally {
+    await wire.mend()
+  }
+  await expect.poll(spoolFiles).toEqual([])
+  await expect.poll(ready, patience).toEqual([200, 'ready'])
 })
