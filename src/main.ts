@@ -84,9 +84,7 @@ const commands: Record<string, Command> = {
     async run({ args, config, log }) {
       const { parseQueues, startWork } = await import('./processes/work.ts')
       const names = parseQueues(args)
-      return serve(config, log, 'work', 'works', (app) => startWork(app, names), {
-        duty: names.toSorted().join(),
-      })
+      return serve(config, log, 'work', 'works', (app) => startWork(app, names), { names })
     },
   },
   count: {
@@ -437,7 +435,7 @@ async function serve(
   name: string,
   role: 'sends' | 'works',
   open: (app: App) => Promise<{ close: () => Promise<void> }>,
-  { openStandIn, duty = '' }: { openStandIn?: StandIn; duty?: string } = {},
+  { openStandIn, names = [] }: { openStandIn?: StandIn; names?: readonly string[] } = {},
 ): Promise<number> {
   if (config.databaseUrl === undefined) {
     const { refuseOnFront } = await import('./processes/open-app.ts')
@@ -456,7 +454,7 @@ async function serve(
   // No resource is open yet, so the process may exit immediately.
   if (!app) process.exit(DONE)
   const { startWatch } = await import('./processes/watch.ts')
-  const watch = await startWatch(app, name, duty)
+  const watch = await startWatch(app, name, names.toSorted().join())
   const { keepActivity } = await import('./activity/keep-activity.ts')
   const part = await open(app).catch(async (error: unknown) => {
     await watch.close()

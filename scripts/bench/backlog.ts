@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { runAction } from '../../src/actions.ts'
 import { findContact } from '../../src/feedback/find-contact.ts'
-import { forwardReport } from '../../src/feedback/forward-report.ts'
+import { forwardReport } from '../../src/feedback/queues.ts'
 import { demoteWaiting } from '../../src/queue/redrive.ts'
 import { analyzeReport } from '../../src/reports/analyze-report.ts'
 import { loadOf, percentiles, printTable } from './corpus.ts'

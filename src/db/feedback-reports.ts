@@ -65,15 +65,26 @@ export type Feedback = FeedbackKey & {
 }
 
 /**
- * The feedback of a report without effect on others is `shadowed` in the table. Its reporter sees
- * it as queued or waiting; all other queries exclude it.
+ * The state of a feedback report as its reporter sees it. The feedback of a report without effect
+ * on others stays `shadowed` in the table and is never sent; all other queries exclude it. Its
+ * reporter sees what the feedback of an ordinary report would be: queued, or waiting until
+ * `due_at`; with `finished_at`, held, or sent if `due_at` is set.
  */
+export const shownState = sql`case when feedback_reports.state <> 'shadowed'
+    then feedback_reports.state
+  when feedback_reports.finished_at is null
+    then case when feedback_reports.due_at is null then 'queued' else 'waiting' end
+  when feedback_reports.due_at is null then 'held' else 'sent' end`
+
+/** Whether a feedback report is not sent yet, as its reporter sees it. */
+export const isShownUnsent = sql`(feedback_reports.state in ('queued', 'waiting', 'held')
+  or feedback_reports.state = 'shadowed' and ${shownState} <> 'sent')`
+
 const columns = sql`report_id as "reportId", number, consumer_id as "consumerId", kind,
-  case when state <> 'shadowed' then state when due_at is null then 'queued' else 'waiting' end
-    as state,
-  state = 'shadowed' as "isShadowed", incidents,
+  ${shownState} as state, state = 'shadowed' as "isShadowed", incidents,
   told_as as "recipientRole", keeps_tokens as "keepsTokens",
-  is_digest as "isDigest", due_at as "dueAt",
+  is_digest as "isDigest",
+  case when state = 'shadowed' and finished_at is not null then null else due_at end as "dueAt",
   merged_into as "mergedInto", merged_number as "mergedNumber", address,
   created_at as "createdAt", finished_at as "finishedAt", message_id as "messageId", reply,
   bounced_at as "bouncedAt", bounce_status as "bounceStatus", bounce_reason as "bounceReason"`
@@ -190,12 +201,15 @@ export function findFeedback(db: Db, key: FeedbackKey): Promise<Feedback | undef
 export function listQueuedFeedback(
   db: Db,
   before: string,
-  queue: string,
+  { queue, isShadowed }: { queue: string; isShadowed: boolean },
   limit: number,
 ): Promise<FeedbackKey[]> {
+  const isQueued = isShadowed
+    ? sql`state = 'shadowed' and finished_at is null and due_at is null`
+    : sql`state = 'queued'`
   return rowsOf(db)`
     select report_id as "reportId", number from feedback_reports
-    where state = 'queued' and report_id < ${before}
+    where ${isQueued} and report_id < ${before}
       and report_id::text || ' ' || number::text not in (
         select (data ->> 'reportId') || ' ' || (data ->> 'number') from pgboss.job
         where (name = ${queue} and state <= 'active'
@@ -220,6 +234,8 @@ export function listOutbox(
 /** The result of sending a feedback report. */
 export type FeedbackOutcome = FeedbackKey & {
   state: 'held' | 'sent' | 'refused'
+  /** Whether nothing was sent, but the reporter must see this outcome. */
+  isShadowed?: boolean
   at: Date
   messageId: string
   reply: string | null
@@ -228,8 +244,8 @@ export type FeedbackOutcome = FeedbackKey & {
 /**
  * Stores the results of queued feedback reports, and returns the keys of those it updated; those
  * that another run updated before are absent. A feedback report that was withdrawn while it was
- * being sent becomes `sent`. A feedback report that has already bounced stays `bounced`. `isHead`:
- * whether others may be merged into it.
+ * being sent becomes `sent`. A feedback report that has already bounced stays `bounced`, and one
+ * that is shadowed stays so. `isHead`: whether others may be merged into it.
  */
 export function markFeedback(
   tx: Db,
@@ -247,13 +263,19 @@ export function markFeedback(
   const ids = outcomes.map(({ reportId }) => reportId)
   return preparedRowsOf(tx)`
     update feedback_reports
-    set state = case when state = 'bounced' then state else ${outcome} ->> 'state' end,
+    set state = case when state in ('bounced', 'shadowed') then state
+        else ${outcome} ->> 'state' end,
       finished_at = to_timestamp((${outcome} ->> 'atMs')::float8 / 1000),
-      message_id = ${outcome} ->> 'messageId', reply = ${outcome} ->> 'reply'
+      due_at = case when state = 'shadowed' and ${outcome} ->> 'state' = 'sent'
+        then to_timestamp((${outcome} ->> 'atMs')::float8 / 1000) end,
+      message_id = case when state <> 'shadowed' then ${outcome} ->> 'messageId' end,
+      reply = ${outcome} ->> 'reply'
     where ${isOneOfIds('report_id', ids)}
       and message_id is null
-      and (state = 'queued' or state in ('withdrawn', 'bounced')
-        and ${outcome} ->> 'state' = 'sent')
+      and case when (${outcome} -> 'isShadowed')::boolean
+        then state = 'shadowed' and finished_at is null and due_at is null
+        else state = 'queued' or state in ('withdrawn', 'bounced')
+          and ${outcome} ->> 'state' = 'sent' end
       and ${all}::jsonb ? (report_id::text || ' ' || number::text)
     returning report_id as "reportId", number, consumer_id as "consumerId",
       incidents > 1 or is_digest as "isHead"`
@@ -270,7 +292,7 @@ export async function withdrawFeedbackOf(
 ): Promise<FeedbackKey[]> {
   const { rows } = await tx.query<FeedbackKey>(sql`
     update feedback_reports set state = 'withdrawn', finished_at = ${now}
-    where consumer_id = ${consumerId} and state in ('queued', 'held', 'waiting', 'shadowed')
+    where consumer_id = ${consumerId} and ${isShownUnsent}
     returning report_id as "reportId", number`)
   return [...rows, ...(await withdrawMerged(tx, rows, now))]
 }

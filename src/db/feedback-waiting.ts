@@ -1,5 +1,12 @@
 import sql, { type Sql } from 'sql-template-tag'
-import { type Feedback, type FeedbackKey, type FeedbackKind, nameOf } from './feedback-reports.ts'
+import {
+  type Feedback,
+  type FeedbackKey,
+  type FeedbackKind,
+  isShownUnsent,
+  nameOf,
+  shownState,
+} from './feedback-reports.ts'
 import type { Db } from './pool.ts'
 import { isId, isOneOfIds, preparedRowsOf } from './prepared.ts'
 import { changesAny, rowsOf } from './rows.ts'
@@ -116,8 +123,9 @@ export function delayFeedback(
   dueAt: Date,
 ): Promise<FeedbackKey[]> {
   return rowsOf(tx)`
-    update feedback_reports set state = 'waiting', due_at = ${dueAt}
-    where ${isAmong(keys)} and state in ('queued', 'waiting')
+    update feedback_reports
+    set state = case when state = 'shadowed' then state else 'waiting' end, due_at = ${dueAt}
+    where ${isAmong(keys)} and ${shownState} in ('queued', 'waiting')
     returning report_id as "reportId", number`
 }
 
@@ -129,7 +137,7 @@ export async function withdrawUnsent(
 ): Promise<FeedbackKey[]> {
   const { rows } = await tx.query<FeedbackKey>(sql`
     update feedback_reports set state = 'withdrawn', finished_at = ${now}
-    where ${isAmong(keys)} and state in ('queued', 'waiting', 'held')
+    where ${isAmong(keys)} and ${isShownUnsent}
     returning report_id as "reportId", number`)
   return [...rows, ...(await withdrawMerged(tx, rows, now))]
 }
@@ -138,6 +146,37 @@ export async function withdrawUnsent(
 export async function advanceDueFeedback(tx: Db, consumerId: string, dueAt: Date): Promise<void> {
   await tx.query(sql`update feedback_reports set due_at = ${dueAt}
     where consumer_id = ${consumerId} and state = 'waiting' and due_at > ${dueAt}`)
+  await tx.query(sql`update feedback_reports set due_at = ${dueAt}
+    where consumer_id = ${consumerId} and state = 'shadowed' and finished_at is null
+      and due_at > ${dueAt}`)
+}
+
+/**
+ * Ends the wait of shadowed feedback that is due, or the holding of shadowed feedback for a choice.
+ * Returns the keys, at most `limit`; the caller must create their jobs.
+ */
+export async function queueShadowed(
+  tx: Db,
+  which: { dueAt: Date } | Exclude<HeldChoice, FeedbackKey>,
+  limit: number,
+): Promise<FeedbackKey[]> {
+  const isDue = which !== 'all' && 'dueAt' in which
+  const consumerId = which !== 'all' && 'consumerId' in which ? which.consumerId : null
+  const reportIds = which !== 'all' && 'reportIds' in which ? which.reportIds : null
+  const isMeant = isDue
+    ? sql`state = 'shadowed' and finished_at is null and due_at <= ${which.dueAt}`
+    : sql`state = 'shadowed' and finished_at is not null and due_at is null
+      and (${consumerId}::uuid is null or consumer_id = ${consumerId}::uuid)
+      and (${reportIds}::uuid[] is null or report_id = any(${reportIds}::uuid[]))`
+  const keys = await rowsOf(tx)<FeedbackKey>`
+    select report_id as "reportId", number from feedback_reports
+    where ${isMeant} order by report_id, number limit ${limit}`
+  if (keys.length === 0) return []
+  // The copies of held mail are composed again, as those of other released mail.
+  if (!isDue) await tx.query(sql`delete from feedback_messages where ${isAmong(keys)}`)
+  return rowsOf(tx)`
+    update feedback_reports set due_at = null, finished_at = null
+    where ${isAmong(keys)} and ${isMeant} returning report_id as "reportId", number`
 }
 
 /** Makes the waiting feedback about some reports due now; returns the reports that had some. */
@@ -195,7 +234,7 @@ export async function mergeWaiting(
 export async function withdrawFeedback(tx: Db, reportId: string, now: Date): Promise<number> {
   const { rows } = await tx.query<FeedbackKey>(sql`
     update feedback_reports set state = 'withdrawn', finished_at = ${now}
-    where ${isId('report_id', reportId)} and state in ('queued', 'held', 'waiting', 'shadowed')
+    where ${isId('report_id', reportId)} and ${isShownUnsent}
     returning report_id as "reportId", number`)
   const several = rows.length > 0 ? await listWithMembers(tx, rows) : []
   if (several.length > 0) {

@@ -310,13 +310,17 @@ export function listShadowedFeedback(
     order by report_id, number`
 }
 
-/** Releases a shadowed feedback report: to be sent immediately, or at `dueAt`. */
+/**
+ * Releases a shadowed feedback report: to be sent immediately, or at `dueAt`. One that its reporter
+ * has seen as sent keeps `due_at` when it is queued, so that its outcome is not shown again.
+ */
 export function releaseShadowedFeedback(
   tx: Db,
   { reportId, number }: FeedbackKey,
   { state, dueAt }: { state: 'queued' | 'waiting'; dueAt: Date | null },
 ): Promise<boolean> {
   return changesAny(tx)`
-    update feedback_reports set state = ${state}, due_at = ${dueAt}
+    update feedback_reports set state = ${state}, due_at = coalesce(${dueAt}::timestamptz,
+      case when finished_at is not null then due_at end), finished_at = null
     where ${isId('report_id', reportId)} and number = ${number} and state = 'shadowed'`
 }

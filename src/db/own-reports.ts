@@ -2,6 +2,7 @@ import sql, { raw } from 'sql-template-tag'
 import type { AnswerKind } from '../mail/verp.ts'
 import type { Phrase } from '../phrase.ts'
 import { uuidTime } from '../world.ts'
+import { shownState } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
 import { isOneOfIds } from './prepared.ts'
 import { findReportOrAlias } from './report-aliases.ts'
@@ -122,7 +123,8 @@ async function countRecipients(db: Db, ids: readonly string[]): Promise<Map<stri
   if (ids.length === 0) return new Map()
   const { rows } = await db.query<{ id: string; told: number }>(sql`
     select report_id as id, count(*)::integer as told from feedback_reports
-    where ${isOneOfIds('report_id', ids)} and kind = 'complaint' and state in ('sent', 'merged')
+    where ${isOneOfIds('report_id', ids)} and kind = 'complaint'
+      and ${shownState} in ('sent', 'merged')
     group by report_id`)
   return new Map(rows.map(({ id, told: notified }) => [id, notified]))
 }

@@ -2,6 +2,7 @@ import sql from 'sql-template-tag'
 import type { AnswerKind } from '../mail/verp.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import { type Clock, shardOf, uuidv7 } from '../world.ts'
+import { isShownUnsent, shownState } from './feedback-reports.ts'
 import { committedBefore } from './nodes.ts'
 import type { Db } from './pool.ts'
 import {
@@ -223,9 +224,9 @@ export async function markSentBefore(tx: Db, ids: readonly string[]): Promise<vo
     where ${isOneOfIds('id', ids)} and state = 'analyzed' and exists (
       select from feedback_reports
       where report_id = reports.id and shard = reports.shard and ${isInWeekOf('report_id', ids)}
-        and kind = 'complaint' and state in ('sent', 'merged'))
+        and kind = 'complaint' and ${shownState} in ('sent', 'merged'))
       and not exists (
       select from feedback_reports
       where report_id = reports.id and shard = reports.shard and ${isInWeekOf('report_id', ids)}
-        and state in ('queued', 'waiting', 'held', 'shadowed'))`)
+        and ${isShownUnsent})`)
 }

@@ -1,5 +1,6 @@
 import sql, { bulk, type Sql } from 'sql-template-tag'
 import { uuidFloor } from '../world.ts'
+import { shownState } from './feedback-reports.ts'
 import { type Db, onConnection, type Pool } from './pool.ts'
 import { isOneOfIds, preparedRowOf } from './prepared.ts'
 import { rowOf, rowsOf } from './rows.ts'
@@ -227,7 +228,7 @@ async function countMails(db: Db, within: Bounds): Promise<number> {
       and feedback_reports.shard = reports.shard
       and report_id >= ${within.from} and report_id < ${within.to}
     where ${isOwn(within)} and reports.state = 'forwarded'
-      and feedback_reports.kind = 'complaint' and feedback_reports.state in ('sent', 'merged')`)
+      and feedback_reports.kind = 'complaint' and ${shownState} in ('sent', 'merged')`)
   return rows[0]?.mails ?? 0
 }
 

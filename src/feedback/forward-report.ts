@@ -1,14 +1,8 @@
-import { hash } from 'node:crypto'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { spans } from '../activity/spans.ts'
 import type { WorkApp } from '../app.ts'
 import { giveBackPlaces } from '../db/consumer-scopes.ts'
-import {
-  type FeedbackKey,
-  type FeedbackState,
-  listFeedback,
-  nameOf,
-} from '../db/feedback-reports.ts'
+import { type FeedbackState, listFeedback, nameOf } from '../db/feedback-reports.ts'
 import { throughOutage } from '../db/follow.ts'
 import { mayAppear } from '../db/prepared.ts'
 import { reasonOf } from '../errors.ts'
@@ -21,7 +15,6 @@ import {
 } from '../letters/relay-gate.ts'
 import { composeReturnPath } from '../mail/verp.ts'
 import type { ComposedFeedback, ParserPool } from '../parsing/parser-pool.ts'
-import { defineQueue } from '../queue/define-queue.ts'
 import { failureOf, type JobOutcome } from '../queue/work.ts'
 import { composeLoaded, messageIdOf } from './compose-feedback.ts'
 import type { SendTurn, Ticket } from './consumer-queues.ts'
@@ -36,24 +29,8 @@ import {
 } from './select-sendable.ts'
 import { type LoadedFeedback, loadFeedback } from './load-content.ts'
 import { outcomePhrase } from './queue-feedback.ts'
+import { forwardReport, queueOf, reserveJobId } from './queues.ts'
 import { inTime } from '../world.ts'
-
-/**
- * Composes and sends one feedback report. The retries span days, because mail servers may be down
- * for days. A postponed job contains the times since which it has waited for its consumer
- * (`postponedSince`) and since which our own mail server has refused it (`refusedSince`).
- */
-export const forwardReport = defineQueue({
-  name: 'forward-report',
-  payload: z.object({
-    reportId: z.uuid(),
-    number: z.int().min(1).max(255),
-    postponedSince: z.iso.datetime().optional(),
-    refusedSince: z.iso.datetime().optional(),
-  }),
-  attempts: { retryLimit: 20, retryDelay: 30, retryDelayMax: 4 * 3600, expireInSeconds: 300 },
-  ...{ batchSize: 50, concurrency: 2 },
-})
 
 type How = Parameters<SendTurn>[0]
 type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config' | 'mailer' | 'log'> & {
@@ -69,7 +46,7 @@ type Placed = SendableFeedback & {
 
 /** A feedback report that is being composed or sent. */
 type FeedbackInProgress = {
-  feedback: FeedbackKey
+  feedback: SendableFeedback['feedback']
   reserve: Placed['reserve']
   ticket: Ticket | undefined
   composing: Composing
@@ -100,11 +77,13 @@ export async function runForwardReport(
   payloads: readonly Payload[],
   app: Needs,
   forwarding: Forwarding = openForwarding(app),
+  { isShadowed = false } = {},
 ): Promise<JobOutcome[]> {
   const pausedUntil = app.mailer && (await forwarding.relay.pausedUntil())
   if (pausedUntil) return payloads.map((payload) => postponeUntilRelay(payload, pausedUntil))
   const outcomes = new Map<string, JobOutcome>()
-  const sendable = await findSendable(payloads, app, forwarding, outcomes)
+  const from = { payloads, isShadowed }
+  const sendable = await findSendable(from, app, forwarding, outcomes)
   const placed = await findPlaces(sendable, app, forwarding, outcomes)
   const loaded = await loadFeedback(
     app.pool,
@@ -123,6 +102,19 @@ export async function runForwardReport(
       ? outcome
       : postponeAgain(payload, outcome, app)
   })
+}
+
+/** Shows outcomes of shadowed feedback reports, but not while the queue of the others is paused. */
+export async function runShowForwarded(
+  payloads: readonly Payload[],
+  app: Needs,
+  forwarding: Forwarding,
+): Promise<JobOutcome[]> {
+  if (!app.boss.isPaused(forwardReport.name)) {
+    return runForwardReport(payloads, app, forwarding, { isShadowed: true })
+  }
+  const postponedTo = new Date(app.clock().getTime() + forwarding.retryMs)
+  return payloads.map((payload) => ({ postponedTo, payload }))
 }
 
 /** A feedback report that was created a moment ago, with everything to compose it from. */
@@ -169,14 +161,15 @@ export async function forwardAtOnce(
  * without having been sent, the job starts soon.
  */
 async function postponeReserve(
-  { feedback: { reportId, number }, reserve, ended }: FeedbackInProgress,
+  { feedback, reserve, ended }: FeedbackInProgress,
   outcome: JobOutcome | undefined,
   { boss, clock, log }: Needs,
   { inProgress, retryMs }: Forwarding,
 ): Promise<void> {
+  const { reportId, number } = feedback
   if (!reserve || typeof outcome !== 'object' || !('postponedTo' in outcome)) return
   const startJobAt = (startAfter: Date) =>
-    boss.update(forwardReport.name, { reportId, number }, { id: reserve.jobId, startAfter })
+    boss.update(queueOf(feedback).name, { reportId, number }, { id: reserve.jobId, startAfter })
   const { updated } = await startJobAt(outcome.postponedTo)
   if (updated > 0) reserve.sendBefore = new Date(outcome.postponedTo.getTime() - SEND_MS_MAX)
   const ending = ended.then(async (late) => {
@@ -191,11 +184,6 @@ async function postponeReserve(
   })
   inProgress.set(`job ${reserve.jobId}`, left)
   void left.then(() => inProgress.delete(`job ${reserve.jobId}`))
-}
-
-/** Returns the id of the job in reserve of a feedback report. */
-export function reserveJobId({ reportId, number }: FeedbackKey): string {
-  return hash('md5', `${forwardReport.name} ${reportId} ${number}`)
 }
 
 /**
@@ -229,7 +217,7 @@ const earlyStates: readonly FeedbackState[] = ['waiting', 'held', 'refused']
 
 /** Selects the reports that may be sent now. */
 async function findSendable(
-  payloads: readonly Payload[],
+  { payloads, isShadowed }: { payloads: readonly Payload[]; isShadowed: boolean },
   app: Needs,
   { inProgress, retryMs }: Forwarding,
   outcomes: Map<string, JobOutcome>,
@@ -237,10 +225,12 @@ async function findSendable(
   const wanted = new Map(payloads.map((payload) => [nameOf(payload), payload]))
   const ids = [...new Set(payloads.map(({ reportId }) => reportId))]
   const existing = await listFeedback(app.pool, ids)
-  const ready = existing.filter((one) => !one.isShadowed && !earlyStates.includes(one.state))
+  const ready = existing.filter(
+    (one) => one.isShadowed === isShadowed && !earlyStates.includes(one.state),
+  )
   const queued = ready.filter((one) => one.state === 'queued' && wanted.has(nameOf(one)))
   const now = app.clock()
-  const found = new Set(ready.map(nameOf))
+  const found = new Set((isShadowed ? existing : ready).map(nameOf))
   for (const [name, { postponedSince }] of wanted) {
     const since = postponedSince === undefined ? now : new Date(postponedSince)
     if (found.has(name) || !mayAppear(since, now)) continue
@@ -257,22 +247,29 @@ async function findSendable(
   })
 }
 
-/** Takes the places of feedback reports in the queues of their consumers and hourly limits. */
+/**
+ * Takes the places of feedback reports in the queues of their consumers and hourly limits. Shadowed
+ * ones take none, because nothing is sent.
+ */
 async function findPlaces(
   leaving: readonly (SendableFeedback & { refusedSince?: string | undefined })[],
   app: Needs,
   { queues }: Forwarding,
   outcomes: Map<string, JobOutcome>,
 ): Promise<Placed[]> {
-  if (!app.mailer) return leaving.map((one) => ({ ...one, ticket: undefined }))
-  const inLine = leaving.flatMap((one) => {
+  const isSent = ({ feedback }: SendableFeedback) => app.mailer && !feedback.isShadowed
+  const others = leaving.filter((one) => !isSent(one)).map((one) => ({ ...one, ticket: undefined }))
+  const inLine = leaving.filter(isSent).flatMap((one) => {
     const admission = queues.admit(one.consumer)
     if ('ticket' in admission) return [{ ...one, ticket: admission.ticket }]
     outcomes.set(nameOf(one.feedback), { postponedTo: admission.waitsUntil, payload: {} })
     return []
   })
   const within = new Set((await withinLimits(inLine, app)).map(({ feedback }) => nameOf(feedback)))
-  return inLine.filter(({ feedback, ticket }) => within.has(nameOf(feedback)) || !ticket.drop())
+  const placed = inLine.filter(
+    ({ feedback, ticket }) => within.has(nameOf(feedback)) || !ticket.drop(),
+  )
+  return [...placed, ...others]
 }
 
 function startSending(
@@ -347,12 +344,14 @@ async function deliver(
     if (result !== undefined && result.fault !== 'places') return { retry: result.reason }
     return { postponedTo: new Date(app.clock().getTime() + retryMs), payload: {} }
   }
-  const { reportId, number } = feedback
-  const state = result === 'held' ? 'held' : result.outcome === 'accepted' ? 'sent' : 'refused'
+  const { reportId, number, isShadowed } = feedback
+  const state = outcomeState(result, isShadowed && app.mailer !== undefined)
   const at = app.clock()
   const reply = result === 'held' ? null : result.reply
   await keeper.keep({
-    outcome: { reportId, number, state, at, messageId: messageIdOf(loaded), reply },
+    outcome: { reportId, number, isShadowed, state, at, messageId: messageIdOf(loaded), reply },
+    // A released report was shown as sent while it was shadowed.
+    isShown: !isShadowed && feedback.dueAt !== null,
     rejectedFor: result !== 'held' && result.outcome === 'rejected' ? result.about : undefined,
     copy: packed,
     jobId: reserve?.jobId,
@@ -361,6 +360,13 @@ async function deliver(
   const attributes = { ...spanAttributes(feedback), 'signalpost.outcome': state }
   spans.add(reportId, ['forward-feedback', 'internal', startMs], attributes)
   return 'done'
+}
+
+/** The outcome to store; shadowed feedback is shown as sent where other feedback is sent. */
+function outcomeState(result: RelayResult | 'held', isShownSent: boolean) {
+  if (isShownSent) return 'sent'
+  if (result === 'held') return 'held'
+  return result.outcome === 'accepted' ? 'sent' : 'refused'
 }
 
 function spanAttributes({ number, consumerId }: SendableFeedback['feedback']) {

@@ -20,7 +20,7 @@ import { queueWebhooks } from '../people/deliver-webhooks.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import { dropJobs } from '../queue/boss.ts'
 import { shardOf, uuidTime } from '../world.ts'
-import { forwardReport } from './forward-report.ts'
+import { queueOf } from './queues.ts'
 import { suppressConsumer } from './suppress.ts'
 import { takeBackComplaints } from './take-back-complaints.ts'
 
@@ -30,6 +30,8 @@ type Sent = {
   /** The reason for the state `refused`. */
   rejectedFor?: 'gone' | 'unreachable' | 'message' | undefined
   copy: Packed
+  /** Whether the reporter has seen the event before, while the report was shadowed. */
+  isShown?: boolean
   event: ReportEvent
   /** The job to drop, if the mail was sent without it. */
   jobId?: string | undefined
@@ -125,7 +127,7 @@ function countMarked(marked: Marked, sent: readonly Sent[]): void {
   const outcomes = new Map(sent.map(({ outcome }) => [nameOf(outcome), outcome]))
   for (const one of marked) {
     const outcome = outcomes.get(nameOf(one))
-    if (!outcome) continue
+    if (!outcome || outcome.isShadowed) continue
     tally.count(`desks/${outcome.state}/${one.consumerId}`)
     if (outcome.state !== 'sent') continue
     tally.time('reports/time', outcome.at.getTime() - uuidTime(one.reportId).getTime())
@@ -135,10 +137,14 @@ function countMarked(marked: Marked, sent: readonly Sent[]): void {
 async function keepIn(tx: Db, sent: readonly Sent[], app: Needs): Promise<Marked> {
   const { boss } = app
   const outcomes = sent.map(({ outcome }) => outcome)
-  const jobIds = sent.flatMap(({ jobId }) => jobId ?? [])
+  const jobsOf = (isShadowed: boolean) =>
+    sent.flatMap(({ jobId, outcome }) => {
+      return jobId !== undefined && (outcome.isShadowed ?? false) === isShadowed ? [jobId] : []
+    })
   const [marked] = await Promise.all([
     markFeedback(tx, outcomes),
-    dropJobs(boss, forwardReport, jobIds, tx),
+    dropJobs(boss, queueOf({}), jobsOf(false), tx),
+    dropJobs(boss, queueOf({ isShadowed: true }), jobsOf(true), tx),
   ])
   const names = new Set(marked.map(nameOf))
   const mine = sent.filter(({ outcome }) => names.has(nameOf(outcome)))
@@ -150,7 +156,7 @@ async function keepIn(tx: Db, sent: readonly Sent[], app: Needs): Promise<Marked
   const leftWith = covered.filter(({ head }) => leftNames.has(nameOf(head)))
   const eventOf = new Map(mine.map(({ outcome, event }) => [nameOf(outcome), event]))
   const events = [
-    ...mine.map(({ event }) => event),
+    ...mine.flatMap(({ event, isShown }) => (isShown ? [] : [event])),
     ...covered.flatMap(({ member, head }) => {
       const event = eventOf.get(nameOf(head))
       return event ? [{ ...event, reportId: member.reportId, phrases: together(event) }] : []
@@ -160,6 +166,7 @@ async function keepIn(tx: Db, sent: readonly Sent[], app: Needs): Promise<Marked
     ...left.map(({ outcome }) => outcome.reportId),
     ...leftWith.map(({ member }) => member.reportId),
   ]
+  const shown = new Set(mine.flatMap(({ outcome, isShown }) => (isShown ? outcome.reportId : [])))
   const now = left[0]?.outcome.at ?? new Date(0)
   await Promise.all([
     insertFeedbackMessages(
@@ -167,12 +174,12 @@ async function keepIn(tx: Db, sent: readonly Sent[], app: Needs): Promise<Marked
       mine.map(({ outcome: { reportId, number }, copy }) => ({ reportId, number, ...copy })),
     ),
     insertEvents(tx, events),
-    queueWebhooks(tx, boss, { 'report.told': reportIds }, now),
+    queueWebhooks(tx, boss, { 'report.told': reportIds.filter((id) => !shown.has(id)) }, now),
     markForwarded(tx, [...new Set(reportIds)], app, now),
     countMails(
       tx,
       'feedback',
-      mine.map(({ outcome }) => outcome.state),
+      mine.flatMap(({ outcome }) => (outcome.isShadowed ? [] : outcome.state)),
     ),
   ])
   await failRecipients(tx, mine, app)

@@ -212,7 +212,8 @@ export function contentOfCreated(created: CreatedFeedback, settings: Settings): 
   const { row, consumer, network, reporterEmail, verdict, complaint, packed, analysis } = created
   const feedback: Feedback = {
     ...{ reportId: row.reportId, number: row.number, consumerId: row.consumerId },
-    ...{ kind: row.kind ?? 'complaint', state: 'queued', isShadowed: false },
+    ...{ kind: row.kind ?? 'complaint', state: 'queued' },
+    isShadowed: row.state === 'shadowed',
     ...{ incidents: 1, isDigest: false },
     ...{ recipientRole: row.recipientRole ?? 'network', keepsTokens: row.keepsTokens ?? false },
     ...{ address: row.address, createdAt: row.createdAt, dueAt: null, finishedAt: null },

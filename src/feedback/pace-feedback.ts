@@ -9,6 +9,7 @@ import {
   listDueConsumers,
   listDueFeedback,
   mergeWaiting,
+  queueShadowed,
   queueWaiting,
   withdrawUnsent,
 } from '../db/feedback-waiting.ts'
@@ -19,7 +20,7 @@ import { type Phrase, phrase } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
 import { defineQueue } from '../queue/define-queue.ts'
 import { mayNotify } from '../verdict/contact-health.ts'
-import { forwardReport } from './forward-report.ts'
+import { forwardReport, showForwarded } from './queues.ts'
 import { DIGEST_MAX } from './load-content.ts'
 
 /** Sends feedback that is due. */
@@ -89,10 +90,14 @@ const DAY_MS = 86_400_000
 /**
  * Queues the feedback that is due: one sample per campaign with the number of its reports, or all
  * in one digest. Each consumer has its own transaction and is processed by one process at a time,
- * so the next run completes an interrupted one and sends nothing twice. Returns the number of
- * queued mails.
+ * so the next run completes an interrupted one and sends nothing twice. Shadowed feedback is queued
+ * too, and never sent. Returns the number of queued mails.
  */
 export async function runPaceFeedback(app: Needs): Promise<number> {
+  await inTransaction(app.pool, async (tx) => {
+    const keys = await queueShadowed(tx, { dueAt: app.clock() }, ROWS_MAX)
+    await send(app.boss, showForwarded, keys, tx)
+  })
   let queued = 0
   for (const id of await listDueConsumers(app.pool, app.clock(), CONSUMERS_MAX)) {
     queued += await inTransaction(app.pool, (tx) => paceConsumer(tx, id, app))

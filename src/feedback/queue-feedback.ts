@@ -18,7 +18,7 @@ import { type Phrase, phrase, type PhraseCode } from '../phrase.ts'
 import { type Boss, send, sendInReserve } from '../queue/boss.ts'
 import type { KnownContact, RecipientRole } from '../verdict/choose-contact.ts'
 import { contactOf } from '../verdict/contact-health.ts'
-import { forwardReport, reserveJobId } from './forward-report.ts'
+import { forwardReport, queueOf, reserveJobId } from './queues.ts'
 import type { LoadedFeedback } from './load-content.ts'
 import { paceOf } from './pace-feedback.ts'
 
@@ -133,14 +133,19 @@ function shadowedAmong(tx: Db, owed: readonly QueuedFeedback[]): Promise<Readonl
   return Promise.resolve(new Set(owed.flatMap((one) => (one.isShadowed ? [one.reportId] : []))))
 }
 
+/** Whether feedback that was just created waits for nothing; that of shadowed reports as well. */
+export function waitsForNothing({ state, dueAt }: NewFeedback): boolean {
+  return state !== 'waiting' && (dueAt ?? null) === null
+}
+
 /** The largest number that fits into the token of a return path. */
 const NUMBER_MAX = 255
 
 /**
  * Queues feedback reports under the next free numbers of their reports: immediately with a job, or
  * to wait until the consumer's pace allows sending. Skips a consumer whose last feedback about the
- * report was of the same kind; withdrawn feedback does not count. Feedback on shadowed reports is
- * stored but not sent, so that their reporters see what would be sent. Returns the queued feedback.
+ * report was of the same kind; withdrawn feedback does not count. Feedback on shadowed reports has
+ * jobs too, but is never sent: its reporters see what would be sent. Returns the queued feedback.
  * `isHandedOver`: the caller passes it to `forwardAtOnce` after its transaction.
  */
 export async function queueFeedback(
@@ -177,13 +182,8 @@ export async function queueFeedback(
       ...{ recipientRole: recipientRole ?? 'network', keepsTokens: keepsTokens ?? false },
     })
   }
-  const jobs = feedback
-    .filter(({ state }) => state === 'queued')
-    .map(({ reportId, number }) => ({ reportId, number }))
-  await Promise.all([
-    insertFeedback(tx, feedback),
-    isHandedOver ? reserveJobs(tx, app.boss, jobs) : send(app.boss, forwardReport, jobs, tx),
-  ])
+  const jobs = feedback.filter(waitsForNothing)
+  await Promise.all([insertFeedback(tx, feedback), queueJobs(tx, app.boss, jobs, isHandedOver)])
   return feedback
 }
 
@@ -193,10 +193,22 @@ export async function queueFeedback(
  */
 const RESERVE_SECONDS = 60
 
-/** Creates the jobs in reserve of feedback reports that this process sends itself. */
-function reserveJobs(tx: Db, boss: Boss, keys: readonly FeedbackKey[]): Promise<void> {
-  const jobs = keys.map((data) => ({ id: reserveJobId(data), data }))
-  return sendInReserve(boss, forwardReport, jobs, tx, RESERVE_SECONDS)
+/** Creates jobs; those of feedback reports that this process sends itself are in reserve. */
+async function queueJobs(
+  tx: Db,
+  boss: Boss,
+  feedback: readonly NewFeedback[],
+  isInReserve: boolean,
+): Promise<void> {
+  for (const isShadowed of [false, true]) {
+    const queue = queueOf({ isShadowed })
+    const keys = feedback
+      .filter(({ state }) => (state === 'shadowed') === isShadowed)
+      .map(({ reportId, number }) => ({ reportId, number }))
+    const jobs = keys.map((data) => ({ id: reserveJobId(data), data }))
+    if (isInReserve) await sendInReserve(boss, queue, jobs, tx, RESERVE_SECONDS)
+    else await send(boss, queue, keys, tx)
+  }
 }
 
 function nameOf(one: { reportId: string; consumerId: string }): string {

@@ -1,7 +1,12 @@
 import { z } from 'zod'
 import { type Action, type ActionContext, defineAction, wholeNumber } from '../actions.ts'
 import { listConsumers } from '../db/consumers.ts'
-import { type HeldChoice, type ReleasedState, releaseFeedback } from '../db/feedback-waiting.ts'
+import {
+  type HeldChoice,
+  queueShadowed,
+  type ReleasedState,
+  releaseFeedback,
+} from '../db/feedback-waiting.ts'
 import { releaseLetters } from '../db/letters.ts'
 import { startPostponedJobs } from '../db/dead-letters.ts'
 import { endPause } from '../db/mail-relay.ts'
@@ -9,10 +14,12 @@ import type { Db } from '../db/pool.ts'
 import { LEASE_MS } from '../letters/relay-gate.ts'
 import { sendLetter } from '../letters/send-letter.ts'
 import { type Boss, send } from '../queue/boss.ts'
-import { forwardReport } from './forward-report.ts'
+import { forwardReport, showForwarded } from './queues.ts'
 
 /** The maximum number of mails queued in one transaction. */
 const AT_ONCE = 500
+/** The maximum number of shadowed feedback reports that are shown as sent with them. */
+const SHADOWED_MAX = 5_000
 
 /** Selects the mails: one or all feedback reports, those to one address, or one or all letters. */
 const input = z
@@ -114,7 +121,10 @@ async function queueFeedback(tx: Db, boss: Boss, { from, now, ...given }: Select
   const which = await choiceOf(tx, given)
   if (!which) return undefined
   const keys = await releaseFeedback(tx, { which, from, now }, AT_ONCE)
+  const isAlsoShown = from === 'held' && (which === 'all' || !('reportId' in which))
+  const shadowed = isAlsoShown ? await queueShadowed(tx, which, SHADOWED_MAX) : []
   await send(boss, forwardReport, keys, tx)
+  await send(boss, showForwarded, shadowed, tx)
   return keys.length
 }
 

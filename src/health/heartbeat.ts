@@ -18,7 +18,7 @@ import { parseTagList } from '../mail/dkim-signature.ts'
 import { createResolver } from '../net/resolver.ts'
 import { findSpoolFault, readSpool } from '../outage/spool.ts'
 import type { WorkerState } from '../queue/boss.ts'
-import { type Clock, type Resolve, untilNext, uuidv7 } from '../world.ts'
+import { type Clock, type Resolve, systemElapsed, untilNext, uuidv7 } from '../world.ts'
 
 /** What one process knows and the database does not. A fact is absent if it does not apply. */
 export type ProcessFacts = {
@@ -84,8 +84,8 @@ export function startHeartbeats(app: Needs, name: string, duty = ''): Heartbeats
         facts: { ...collector.facts(), ...workOf(app) },
         now: app.clock(),
       })
-      firstAt ??= performance.now()
-      if (performance.now() - firstAt < SEEKING_MS) await seekPlace(app, its.id)
+      firstAt ??= systemElapsed()
+      if (systemElapsed() - firstAt < SEEKING_MS) await seekPlace(app, its.id)
     } catch (error) {
       // The condition "database" shows the outage.
       app.log.debug({ reason: reasonOf(error) }, 'Could not store the heartbeat. Will retry.')

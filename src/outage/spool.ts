@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import {
   type FileHandle,
   mkdir,
@@ -15,7 +14,7 @@ import { crc32 } from 'node:zlib'
 import { batched } from '../db/batched.ts'
 import { BusyError, reasonOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import { type Clock, systemElapsed, uuidTime, uuidv7 } from '../world.ts'
+import { type Clock, systemElapsed, systemRandom, uuidTime, uuidv7 } from '../world.ts'
 
 /** What a process accepted for the database: values as JSON, and the bytes of a message. */
 export type SpoolEntry = { id: string; values: object; content: Buffer }
@@ -174,7 +173,7 @@ export async function findSpoolFault({
 }: Pick<SpoolOptions, 'folder' | 'bytesMax'>): Promise<string | undefined> {
   const full = 'the spool is full'
   if (bytesMax === 0) return full
-  const file = path.join(folder, `.test-${process.pid}-${randomUUID()}`)
+  const file = path.join(folder, `.test-${systemRandom(16).toString('hex')}`)
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     if ((await readSpool(folder)).bytes >= bytesMax) return full

@@ -2,7 +2,8 @@ import type { App } from '../app.ts'
 import { keepChoreRun } from '../db/queue-controls.ts'
 import { forLog, reasonOf } from '../errors.ts'
 import { findContact, runFindContact } from '../feedback/find-contact.ts'
-import { forwardReport, runForwardReport } from '../feedback/forward-report.ts'
+import { runForwardReport, runShowForwarded } from '../feedback/forward-report.ts'
+import { forwardReport, showForwarded } from '../feedback/queues.ts'
 import type { Forwarding } from '../feedback/select-sendable.ts'
 import { handleInbound, runHandleInbound } from '../feedback/handle-inbound.ts'
 import { paceFeedback, runPaceFeedback } from '../feedback/pace-feedback.ts'
@@ -62,6 +63,7 @@ export const handledQueues: readonly HandledQueue[] = [
   handled(analyzeReport, runAnalyzeReport),
   handled(findContact, runFindContact),
   handled(forwardReport, (jobs, tools) => runForwardReport(jobs, tools, tools.forwarding)),
+  handled(showForwarded, (jobs, tools) => runShowForwarded(jobs, tools, tools.forwarding)),
   handled(sendLetter, (jobs, tools) => runSendLetter(jobs, tools, tools.forwarding.relay)),
   handled(adviseReporter, runAdviseReporter),
   handled(unsubscribe, runUnsubscribe),

@@ -23,7 +23,7 @@ import {
 import { findContact } from '../feedback/find-contact.ts'
 import type { HandedOver } from '../feedback/forward-report.ts'
 import { contentOfCreated } from '../feedback/load-content.ts'
-import { queueFeedback, sendShadowed } from '../feedback/queue-feedback.ts'
+import { queueFeedback, sendShadowed, waitsForNothing } from '../feedback/queue-feedback.ts'
 import { takeBackComplaints } from '../feedback/take-back-complaints.ts'
 import type { Judge, JudgedCase } from '../judging/judge.ts'
 import { queueAdvice } from '../letters/advise-reporter.ts'
@@ -433,7 +433,7 @@ function handedOver(
     const { consumer } = its?.notified.find((one) => one.consumer.id === row.consumerId) ?? {}
     const network = its?.row.network
     const reporterEmail = from.emails.get(report?.reporterId ?? '')
-    if (row.state !== 'queued' || reporterEmail === undefined) return []
+    if (!waitsForNothing(row) || reporterEmail === undefined) return []
     if (!report || !raw || !analysis || !judgedCase || !judged || !consumer || !network) return []
     const { verdict } = judgedCase
     const { complaint } = judged

@@ -33,7 +33,7 @@ import { removeSenderAlerts } from '../db/sender-alerts.ts'
 import { removeEndedSuppressions } from '../db/suppressions.ts'
 import { removeDeliveries } from '../db/webhooks.ts'
 import { findContact } from '../feedback/find-contact.ts'
-import { forwardReport } from '../feedback/forward-report.ts'
+import { queueOf } from '../feedback/queues.ts'
 import { handleInbound } from '../feedback/handle-inbound.ts'
 import { sendLetter } from '../letters/send-letter.ts'
 import { endStuckUnsubscribes } from '../marketers/unsubscribe-reporter.ts'
@@ -101,8 +101,12 @@ async function createMissingJobs(app: JobNeeds): Promise<void> {
  * have several feedback reports.
  */
 async function createFeedbackJobs(app: JobNeeds, before: string): Promise<void> {
-  const queued = await listQueuedFeedback(app.pool, before, forwardReport.name, WAITING_MAX)
-  await insertJobs(app, forwardReport, queued)
+  for (const isShadowed of [false, true]) {
+    const queue = queueOf({ isShadowed })
+    const which = { queue: queue.name, isShadowed }
+    const queued = await listQueuedFeedback(app.pool, before, which, WAITING_MAX)
+    await insertJobs(app, queue, queued)
+  }
 }
 
 async function createMailJobs(app: JobNeeds, before: string): Promise<void> {

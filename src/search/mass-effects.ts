@@ -24,7 +24,7 @@ import {
 } from '../db/reports.ts'
 import { findMarks, removeMark, setMark } from '../db/reputations.ts'
 import { insertSearchNews } from '../db/search.ts'
-import { forwardReport } from '../feedback/forward-report.ts'
+import { forwardReport } from '../feedback/queues.ts'
 import { sendLetter } from '../letters/send-letter.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import { send } from '../queue/boss.ts'

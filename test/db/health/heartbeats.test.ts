@@ -89,7 +89,7 @@ test('an orderly restart of one worker does not hide that another was killed', a
   expect((await idsOf()).toSorted()).toEqual([one, id].toSorted())
 })
 
-test('a successor takes no place while the last process may have been its predecessor', async () => {
+test('a successor takes no place while the last process may be its predecessor', async () => {
   const stopped = await killed({ silentSeconds: 0 })
   await stopHeartbeat(pool, stopped)
   const crashed = await killed({ silentSeconds: 0 })

@@ -1,10 +1,19 @@
 import { expect, test } from 'vitest'
+import { runAction } from '../../../src/actions.ts'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
 import { countReporterDays } from '../../../src/counting/campaign-counts.ts'
 import { findLetterMessage, listLetters } from '../../../src/db/letters.ts'
 import { unpack } from '../../../src/db/rows.ts'
 import { putShadowBan } from '../../../src/db/limits.ts'
 import { runAdviseReporter } from '../../../src/letters/advise-reporter.ts'
+import { runForwardReport, runShowForwarded } from '../../../src/feedback/forward-report.ts'
+import { runPaceFeedback } from '../../../src/feedback/pace-feedback.ts'
+import { releaseHeld } from '../../../src/feedback/release-held.ts'
+import { openForwarding } from '../../../src/feedback/select-sendable.ts'
+import type { Mailer } from '../../../src/net/mailer.ts'
+import { addWebhook, webhookEvents } from '../../../src/people/webhooks.ts'
+import { runRedeemReport } from '../../../src/reports/redeem-report.ts'
+import { releaseHeldReports } from '../../../src/reports/shadow-bans.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { testJudge } from '../../support/judge.ts'
@@ -59,6 +68,51 @@ async function work(ids: readonly string[]): Promise<void> {
   await runAdviseReporter(payloads, site.app)
 }
 
+const sentMails: string[] = []
+const mailer: Mailer = {
+  send: ({ envelope }) => {
+    sentMails.push(envelope.from)
+    return Promise.resolve({ outcome: 'accepted', reply: '250 taken' })
+  },
+  close: () => Promise.resolve(),
+}
+
+/** Runs the jobs of the feedback reports about some reports, as a worker does. */
+async function forward(ids: readonly string[], { hasMailer = true } = {}) {
+  const tools = { ...site.app, parser, mailer: hasMailer ? mailer : undefined }
+  for (const name of ['forward-report', 'show-forwarded'] as const) {
+    const { rows } = await site.app.pool.query<{ id: string; data: Key }>(
+      `delete from pgboss.job where name = $1 and data ->> 'reportId' = any($2) returning data`,
+      [name, ids],
+    )
+    const payloads = rows.map(({ data: { reportId, number } }) => ({ reportId, number }))
+    const run = name === 'forward-report' ? runForwardReport : runShowForwarded
+    const outcomes = await run(payloads, tools, openForwarding(site.app))
+    expect(new Set(outcomes.map((one) => JSON.stringify(one))).size).toBeLessThan(2)
+  }
+}
+
+type Key = { reportId: string; number: number }
+
+/** Returns the events that the webhooks of both have got, in order. */
+async function toldWebhooks(ids: { banned: string; usual: string }) {
+  const eventsOf = async (id: string) => {
+    const { rows } = await site.app.pool.query<{ event: string }>(
+      'select event from webhook_deliveries where report_id = $1 order by id',
+      [id],
+    )
+    return rows.map(({ event }) => event)
+  }
+  return { one: await eventsOf(ids.banned), other: await eventsOf(ids.usual) }
+}
+
+/** Checks that the banned and the ordinary reporter see the same now; returns what they see. */
+async function sameNow({ banned: one, usual: other }: { banned: string; usual: string }) {
+  const [own, usualOnes] = [await seenOf(banned, one), await seenOf(usual, other)]
+  expect(own).toEqual(usualOnes)
+  return own
+}
+
 /**
  * Returns everything that a reporter can see of a report: the API, the pages, the list, the
  * letters.
@@ -79,6 +133,8 @@ async function seenOf(person: Reporter, id: string): Promise<Record<string, stri
     message: await ask(`/api/v1/reports/${id}/raw`),
     story: await page(`/reports/${id}`),
     told: await page(`/reports/${id}/told/1`),
+    correction: await page(`/reports/${id}/told/2`),
+    copy: await page(`/reports/${id}/told/1/message.eml`),
     question: await page(`/reports/${id}/retract`),
     list: await page('/reports'),
     statistics: await page('/reports/statistics'),
@@ -138,6 +194,98 @@ test('a message that is retracted', async () => {
     await fetch(`${site.url}/api/v1/reports/${id}`, { method: 'DELETE', headers })
   }
   expect(await seenOf(banned, ids.banned)).toEqual(await seenOf(usual, ids.usual))
+})
+
+test('both see that a report is forwarded, and no mail leaves for the banned one', async () => {
+  await site.app.pool.query(`update consumers set pace = 'at-once'`)
+  for (const { id } of [banned, usual]) {
+    await addWebhook(site.app, id, { url: 'https://hooks.example.org/', events: webhookEvents })
+  }
+  const { ids } = await bothSeen(spamMessage('forwarded'), 'spam')
+  sentMails.length = 0
+  await forward([ids.banned])
+  expect(sentMails).toEqual([])
+  await forward([ids.usual])
+  expect(sentMails).toHaveLength(1)
+  const seen = await sameNow(ids)
+  expect(seen['answer']).toContain('"status":"forwarded"')
+  expect(seen['answer']).toContain('"event":"sent"')
+  const told = await toldWebhooks(ids)
+  expect(told.one).toEqual(told.other)
+  expect(told.one).toContain('report.told')
+  const { rows } = await site.app.pool.query(
+    'select state, message_id from feedback_reports where report_id = $1',
+    [ids.banned],
+  )
+  expect(rows).toEqual([{ state: 'shadowed', message_id: null }])
+})
+
+test('both see that a forwarded report is retracted, with its correction', async () => {
+  const { ids } = await bothSeen(spamMessage('corrected'), 'spam')
+  await forward([ids.banned, ids.usual])
+  for (const [person, id] of [[banned, ids.banned] as const, [usual, ids.usual] as const]) {
+    const headers = { authorization: `Bearer ${person.token}` }
+    await fetch(`${site.url}/api/v1/reports/${id}`, { method: 'DELETE', headers })
+  }
+  await sameNow(ids)
+  await runRedeemReport([{ reportId: ids.banned }, { reportId: ids.usual }], site.app)
+  await sameNow(ids)
+  sentMails.length = 0
+  await forward([ids.banned, ids.usual])
+  expect(sentMails).toHaveLength(1)
+  expect((await sameNow(ids))['story']).toContain('/told/2')
+})
+
+test('both see that mail is held without a mail server, and when it is released', async () => {
+  const { ids } = await bothSeen(spamMessage('held'), 'spam')
+  await forward([ids.banned, ids.usual], { hasMailer: false })
+  expect((await sameNow(ids))['answer']).toContain('"event":"held"')
+  await runAction(releaseHeld, {}, site.app, null)
+  await sameNow(ids)
+  await forward([ids.banned, ids.usual])
+  expect((await sameNow(ids))['answer']).toContain('"status":"forwarded"')
+})
+
+test('both see when the time of a desk comes that is notified each hour', async () => {
+  await site.app.pool.query(`update consumers set pace = 'campaign'`)
+  const { ids } = await bothSeen(spamMessage('hourly'), 'spam')
+  await runPaceFeedback(site.app)
+  await forward([ids.banned, ids.usual])
+  expect((await sameNow(ids))['answer']).toContain('"status":"analyzed"')
+  await site.app.pool.query(
+    `update feedback_reports set due_at = due_at - interval '1 hour'
+     where report_id = any($1)`,
+    [[ids.banned, ids.usual]],
+  )
+  await runPaceFeedback(site.app)
+  await sameNow(ids)
+  await forward([ids.banned, ids.usual])
+  expect((await sameNow(ids))['answer']).toContain('"status":"forwarded"')
+  await site.app.pool.query(`update consumers set pace = 'at-once'`)
+})
+
+test('both see that a desk stopped before it was notified', async () => {
+  const { ids } = await bothSeen(spamMessage('stopped'), 'spam')
+  await site.app.pool.query(`update consumers set state = 'stopped'`)
+  await forward([ids.banned, ids.usual])
+  await site.app.pool.query(`update consumers set state = 'found'`)
+  expect((await sameNow(ids))['answer']).toContain('"event":"withdrawn"')
+})
+
+test('a report that is released after it was shown as forwarded is sent once', async () => {
+  const { ids } = await bothSeen(spamMessage('released'), 'spam')
+  await forward([ids.banned, ids.usual])
+  const before = await sameNow(ids)
+  const action = { reporter: banned.id, report: ids.banned }
+  expect(await runAction(releaseHeldReports, action, site.app, null)).toMatchObject({ count: 1 })
+  await work([ids.banned])
+  sentMails.length = 0
+  await forward([ids.banned])
+  await forward([ids.banned])
+  expect(sentMails).toHaveLength(1)
+  expect(await seenOf(banned, ids.banned)).toEqual(before)
+  const told = await toldWebhooks(ids)
+  expect(told.one).toEqual(told.other)
 })
 
 /** `npm run torture shadow` compares ten times as many answers. */

@@ -1,0 +1,42 @@
+import { hash } from 'node:crypto'
+import { z } from 'zod'
+import type { FeedbackKey } from '../db/feedback-reports.ts'
+import { defineQueue } from '../queue/define-queue.ts'
+
+/**
+ * Composes and sends one feedback report. The retries span days, because mail servers may be down
+ * for days. A postponed job contains the times since which it has waited for its consumer
+ * (`postponedSince`) and since which our own mail server has refused it (`refusedSince`).
+ */
+export const forwardReport = defineQueue({
+  name: 'forward-report',
+  payload: z.object({
+    reportId: z.uuid(),
+    number: z.int().min(1).max(255),
+    postponedSince: z.iso.datetime().optional(),
+    refusedSince: z.iso.datetime().optional(),
+  }),
+  attempts: { retryLimit: 20, retryDelay: 30, retryDelayMax: 4 * 3600, expireInSeconds: 300 },
+  ...{ batchSize: 50, concurrency: 2 },
+})
+
+/**
+ * Shows the reporter of a shadowed report the outcome that a feedback report of that time has. The
+ * mail is composed as usual, and not sent.
+ */
+export const showForwarded = defineQueue({
+  name: 'show-forwarded',
+  payload: forwardReport.payload,
+  attempts: forwardReport.attempts,
+  batchSize: 50,
+})
+
+/** Returns the queue of a feedback report. */
+export function queueOf({ isShadowed = false }: { isShadowed?: boolean | undefined }) {
+  return isShadowed ? showForwarded : forwardReport
+}
+
+/** Returns the id of the job in reserve of a feedback report. */
+export function reserveJobId({ reportId, number }: FeedbackKey): string {
+  return hash('md5', `${forwardReport.name} ${reportId} ${number}`)
+}
