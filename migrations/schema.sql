@@ -885,11 +885,39 @@ create table mass_action_items (
   action_id uuid not null,
   report_id uuid not null,
   outcome text,
+  subject text,
   constraint mass_action_items_pkey PRIMARY KEY (action_id, report_id),
   constraint mass_action_items_action_fkey FOREIGN KEY (action_id) REFERENCES mass_actions(id) ON DELETE CASCADE,
-  constraint mass_action_items_outcome_known CHECK ((outcome = ANY (ARRAY['changed'::text, 'unchanged'::text, 'undone'::text])))
+  constraint mass_action_items_outcome_known CHECK ((outcome = ANY (ARRAY['changed'::text, 'unchanged'::text, 'undone'::text, 'notified'::text, 'overtaken'::text, 'gone'::text])))
 );
 create index mass_action_items_outcome_idx on mass_action_items (action_id, outcome, report_id);
+
+-- mass_action_records: distributed by shard
+create table mass_action_records (
+  action_id uuid not null,
+  report_id uuid not null,
+  shard smallint not null,
+  taken_at timestamp with time zone not null,
+  state text not null,
+  kind text not null,
+  is_confirmed boolean not null,
+  shadow text,
+  corrected_as text,
+  analysis jsonb,
+  facts bytea storage external,
+  content bytea storage external,
+  campaign_id uuid,
+  counted bytea storage external,
+  evidence bytea,
+  feedback jsonb not null,
+  members uuid[],
+  redeemed bytea,
+  redeemed_at timestamp with time zone,
+  testimonies bytea not null default '\x'::bytea,
+  constraint mass_action_records_pkey PRIMARY KEY (action_id, report_id, shard)
+);
+create index mass_action_records_members_idx on mass_action_records (action_id) WHERE (members IS NOT NULL);
+create index mass_action_records_report_idx on mass_action_records (report_id);
 
 -- mass_actions: local
 create table mass_actions (
@@ -902,10 +930,13 @@ create table mass_actions (
   per_minute integer not null,
   started_at timestamp with time zone not null,
   ended_at timestamp with time zone,
+  settled_at timestamp with time zone,
+  undone_by uuid,
   constraint mass_actions_pkey PRIMARY KEY (id),
   constraint mass_actions_speed_positive CHECK ((per_minute > 0)),
   constraint mass_actions_state_known CHECK ((state = ANY (ARRAY['running'::text, 'stopped'::text, 'done'::text, 'undoing'::text, 'undone'::text])))
 );
+create index mass_actions_open_idx on mass_actions (started_at) WHERE (settled_at IS NULL);
 
 -- models: local
 create table models (

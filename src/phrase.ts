@@ -88,6 +88,8 @@ export const phraseParameters = {
   'retracted-by-administrator': [],
   'judged-by-person': [],
   'judged-by-rules-again': [],
+  'action-undone': [],
+  'retracted-and-undone': [],
   'machines-unknown': [],
   'machines-named': ['count'],
   'machines-foreign': [],

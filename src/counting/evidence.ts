@@ -1,10 +1,13 @@
+import { deferTestimonies, listNewestEvidence } from '../db/mass-records.ts'
 import type { Db } from '../db/pool.ts'
 import {
   insertEvidence,
+  listReportedEvidence,
+  type ReportedEvidence,
   replaceReportedEvidence,
   takeReportedEvidence,
 } from '../db/reported-evidence.ts'
-import { shardOfSubject } from '../db/reputations.ts'
+import { findReputations, shardOfSubject } from '../db/reputations.ts'
 import { textHash } from '../pieces/shingles/hash.ts'
 import {
   dangerOf,
@@ -59,17 +62,15 @@ export async function appendEvidence(
     return { parts, testified: testimonyOf(report) }
   })
   const kept = given.map(({ parts, testified }, index) => {
-    const bare = parts.map(({ piece, subjects }) =>
-      packReport({ piece, subjects: subjects.map(({ key }) => ({ key, subject: undefined })) }),
-    )
-    const content = Buffer.concat([packTestified(testified), ...bare])
+    const content = packKept(packTestified(testified), parts)
     return { id: reports[index]?.reportId ?? '', content }
   })
   const before = await replaceReportedEvidence(tx, kept)
-  const evidence = noEvidence()
-  for (const { content } of before) addOpposite(evidence, content, 'new-analysis', now)
-  for (const one of given) addReport(evidence, one)
-  await append(tx, evidence, { ids: kept.map(({ id }) => id), now })
+  const opposites = before.map((one) => oppositeOf(one, 'new-analysis', now))
+  const own = given.map(({ parts, testified }, index) => {
+    return { reportId: reports[index]?.reportId ?? '', parts, testimonies: [testified] }
+  })
+  await append(tx, [...opposites, ...own], now)
 }
 
 /**
@@ -83,43 +84,143 @@ export async function takeBackEvidence(
   now: Date,
 ): Promise<string[]> {
   const taken = await takeReportedEvidence(tx, reportIds)
-  const evidence = noEvidence()
-  for (const { content } of taken) addOpposite(evidence, content, why, now)
-  const ids = taken.map(({ id }) => id)
-  await append(tx, evidence, { ids, now })
-  return ids
+  const opposites = taken.map((one) => oppositeOf(one, why, now))
+  await append(tx, opposites, now)
+  return taken.map(({ id }) => id)
+}
+
+/**
+ * Puts earlier evidence of a report, as returned by `namedEvidence`, in the place of the present
+ * one, without a testimony about its reporter.
+ */
+export async function putBackEvidence(
+  tx: Db,
+  reportId: string,
+  named: Buffer | undefined,
+  now: Date,
+): Promise<void> {
+  const [present] = await takeReportedEvidence(tx, [reportId])
+  const parts = named ? unpackReports(named, TESTIFIED_BYTES) : []
+  const content = named && packKept(named.subarray(0, TESTIFIED_BYTES), parts)
+  if (content) await replaceReportedEvidence(tx, [{ id: reportId, content }])
+  if (content ? present?.content.equals(content) : !present) return
+  const undone = present ? [{ ...oppositeOf(present, 'new-analysis', now), testimonies: [] }] : []
+  await append(tx, [...undone, { reportId, parts, testimonies: [] }], now)
+}
+
+/** Maximum number of rows of waiting evidence in which names are searched. */
+const WAITING_MAX = 200
+
+/**
+ * Returns the present evidence of reports with the names of its subjects, so that it can be put
+ * back after a reputation was deleted that consisted of it.
+ */
+export async function namedEvidence(
+  db: Db,
+  reportIds: readonly string[],
+): Promise<ReportedEvidence[]> {
+  const kept = await listReportedEvidence(db, reportIds)
+  const unpacked = kept.map(({ id, content }) => {
+    return { id, head: content.subarray(0, TESTIFIED_BYTES), parts: partsIn(content) }
+  })
+  const keys = new Set(unpacked.flatMap(({ parts }) => parts.flatMap(keysIn)))
+  const names = new Map<bigint, Subject>()
+  for (const { key, kind, name } of await findReputations(db, [...keys])) {
+    names.set(key, { kind, name })
+  }
+  if (names.size < keys.size) {
+    for (const { part, content } of await listNewestEvidence(db, WAITING_MAX)) {
+      for (const { subjects } of unpackEvidence(part, content).reports) {
+        for (const { key, subject } of subjects)
+          if (subject && keys.has(key)) names.set(key, subject)
+      }
+    }
+  }
+  return unpacked.map(({ id, head, parts }) => {
+    const named = parts.map(({ piece, subjects }) => ({
+      piece,
+      subjects: subjects.map(({ key }) => ({ key, subject: names.get(key) })),
+    }))
+    return { id, content: Buffer.concat([head, ...named.map(packReport)]) }
+  })
+}
+
+/** Lets testimonies that were deferred take effect, in their order. */
+export async function appendTestimonies(
+  tx: Db,
+  deferred: readonly ReportedEvidence[],
+  now: Date,
+): Promise<void> {
+  const testimonies = deferred.flatMap(({ content }) => unpackTestified(content))
+  await insert(tx, { testimonies, reports: [] }, { first: deferred[0]?.id ?? '', now })
 }
 
 export function noEvidence(): Evidence {
   return { testimonies: [], reports: [] }
 }
 
-type Given = { parts: readonly PackedReport[]; testified: Testified | undefined }
-
-function addReport({ testimonies, reports }: Evidence, { parts, testified }: Given): void {
-  if (testified && testified.what !== 'nothing') testimonies.push(testified)
-  reports.push(...parts)
+/** What a report adds, or takes back. */
+type Statement = {
+  reportId: string
+  parts: readonly PackedReport[]
+  testimonies: readonly Testified[]
 }
 
-function addOpposite(evidence: Evidence, content: Buffer, why: TakenBackFor, now: Date): void {
+function packKept(head: Buffer, parts: readonly PackedReport[]): Buffer {
+  const bare = parts.map(({ piece, subjects }) =>
+    packReport({ piece, subjects: subjects.map(({ key }) => ({ key, subject: undefined })) }),
+  )
+  return Buffer.concat([head, ...bare])
+}
+
+function partsIn(content: Buffer): PackedReport[] {
+  return unpackReports(content, TESTIFIED_BYTES)
+}
+
+function keysIn({ subjects }: PackedReport): bigint[] {
+  return subjects.map(({ key }) => key)
+}
+
+function oppositeOf({ id, content }: ReportedEvidence, why: TakenBackFor, now: Date): Statement {
   const [testified] = unpackTestified(content.subarray(0, TESTIFIED_BYTES))
-  const parts = unpackReports(content, TESTIFIED_BYTES).map(({ piece, subjects }) => {
+  const parts = partsIn(content).map(({ piece, subjects }) => {
     return { piece: { ...piece, good: -piece.good, bad: -piece.bad }, subjects }
   })
-  addReport(evidence, { parts, testified: undefined })
-  if (!testified) return
-  const add = (what: TestifiedWhat) => evidence.testimonies.push({ ...testified, what })
-  if (testified.what === 'good' || testified.what === 'bad') add('withdrawn')
-  if (testified.what === 'wanted-mail') add('not-wanted-mail')
-  if (why === 'new-analysis') return
-  evidence.testimonies.push({ ...testified, what: why, at: now.getTime() })
+  const testimonies: Testified[] = []
+  if (testified) {
+    const add = (what: TestifiedWhat) => testimonies.push({ ...testified, what })
+    if (testified.what === 'good' || testified.what === 'bad') add('withdrawn')
+    if (testified.what === 'wanted-mail') add('not-wanted-mail')
+    if (why !== 'new-analysis') testimonies.push({ ...testified, what: why, at: now.getTime() })
+  }
+  return { reportId: id, parts, testimonies }
 }
 
-/** Inserts evidence from reports with these ids, as one row. */
-async function append(
+/**
+ * Inserts evidence. Testimonies about the reporter of a report that an action changed, and that can
+ * still be undone, wait until it is final.
+ */
+async function append(tx: Db, statements: readonly Statement[], now: Date): Promise<void> {
+  const said = statements.flatMap(({ reportId, testimonies }) =>
+    testimonies.flatMap((one) => (one.what === 'nothing' ? [] : [{ reportId, one }])),
+  )
+  const packed = new Map(
+    [...Map.groupBy(said, ({ reportId }) => reportId)].map(([id, its]) => [
+      id,
+      Buffer.concat(its.map(({ one }) => packTestified(one))),
+    ]),
+  )
+  const deferred = await deferTestimonies(tx, packed)
+  const testimonies = said.flatMap(({ reportId, one }) => (deferred.has(reportId) ? [] : [one]))
+  const reports = statements.flatMap(({ parts }) => parts)
+  await insert(tx, { testimonies, reports }, { first: statements[0]?.reportId ?? '', now })
+}
+
+/** Inserts evidence from reports, of which `first` is one, as one row. */
+async function insert(
   tx: Db,
   evidence: Evidence,
-  { ids: [first = ''], now }: { ids: readonly string[]; now: Date },
+  { first, now }: { first: string; now: Date },
 ): Promise<void> {
   const { testimonies, reports } = evidence
   if (testimonies.length + reports.length === 0) return

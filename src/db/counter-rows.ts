@@ -218,6 +218,13 @@ async function insertCountedReports(
   return new Set(inserted.map(({ id }) => id))
 }
 
+/** Returns what reports are counted as; those that are not counted are absent. */
+export function listCountedReports(db: Db, ids: readonly string[]): Promise<CountedReport[]> {
+  return preparedRowsOf(db)`
+    select id, campaign_id as "campaignId", content from counted_reports
+    where ${isOneOfIds('id', ids)}`
+}
+
 /**
  * Deletes and returns what reports were counted as, in the transaction that subtracts them. Reports
  * that are not counted, or no longer counted, are absent.

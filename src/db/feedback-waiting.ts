@@ -312,3 +312,53 @@ export async function releaseFeedback(
   }
   return released
 }
+
+/** A feedback report as it was before it was withdrawn. */
+type FormerFeedback = {
+  state: string
+  dueAt: Date | null
+  finishedAt: Date | null
+  incidents: number
+  isDigest: boolean
+}
+
+/** Puts a withdrawn feedback report back into a state; the caller adds its job. */
+export async function restoreFeedback(
+  tx: Db,
+  { reportId, number }: FeedbackKey,
+  { state, dueAt, finishedAt, incidents, isDigest }: FormerFeedback,
+): Promise<void> {
+  await tx.query(sql`
+    update feedback_reports
+    set state = ${state}, due_at = ${dueAt}, finished_at = ${finishedAt}, incidents = ${incidents},
+      is_digest = ${isDigest}
+    where ${isId('report_id', reportId)} and number = ${number} and state = 'withdrawn'`)
+}
+
+/** Merges a withdrawn feedback report into another one again; false if that is not unsent. */
+export async function joinHead(tx: Db, key: FeedbackKey, head: FeedbackKey): Promise<boolean> {
+  const isUnsent = await changesAny(tx)`
+    update feedback_reports set incidents = incidents + 1
+    where ${isId('report_id', head.reportId)} and number = ${head.number}
+      and state in ('queued', 'held', 'waiting')`
+  if (!isUnsent) return false
+  await tx.query(sql`
+    update feedback_reports set state = 'merged', due_at = null, finished_at = null,
+      merged_into = ${head.reportId}, merged_number = ${head.number}
+    where ${isId('report_id', key.reportId)} and number = ${key.number} and state = 'withdrawn'`)
+  return true
+}
+
+/** Merges feedback reports into `head` again, if they still wait; returns their number. */
+export async function rejoinMembers(
+  tx: Db,
+  head: FeedbackKey,
+  members: readonly FeedbackKey[],
+): Promise<number> {
+  if (members.length === 0) return 0
+  const { rowCount } = await tx.query(sql`
+    update feedback_reports set state = 'merged', due_at = null,
+      merged_into = ${head.reportId}, merged_number = ${head.number}
+    where ${isAmong(members)} and state = 'waiting' and incidents = 1`)
+  return rowCount ?? 0
+}

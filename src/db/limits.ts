@@ -264,21 +264,6 @@ export async function listShadowedAmong(
 }
 
 /**
- * Returns the given reports that have no effect on others, and locks them in that state until `tx`
- * ends.
- */
-export async function keepShadowed(tx: Db, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  // One statement for each: a distributed database locks the rows of one node at a time.
-  const found = await Promise.all(
-    ids.toSorted().map((id) =>
-      tx.query<{ id: string }>(prepared`select id from reports
-        where ${isOneOfIds('id', [id])} and shadow is not null for share`),
-    ),
-  )
-  return new Set(found.flatMap(({ rows }) => rows.map(({ id }) => id)))
-}
-
-/**
  * Makes released reports count that were analyzed while they were held. Returns the ids of those
  * that did not count before; of several concurrent runs, one gets each id.
  */

@@ -249,13 +249,18 @@ export function removeExemption(tx: Db, name: string): Promise<boolean> {
   return changesAny(tx)`delete from list_exemptions where name = ${name}`
 }
 
-/** Returns a page of the exemptions, by name; `after` is the last name of the previous page. */
+/**
+ * Returns a page of the exemptions, by name; `after` is the last name of the previous page. With
+ * `name`, only the one with this name.
+ */
 export function listExemptions(
   db: Db,
-  page: { after: string; limit: number },
+  page: { after: string; limit: number; name?: string },
 ): Promise<ListExemption[]> {
   return rowsOf(db)`
     select name, reason, expires_at as "expiresAt", reporter_id as "reporterId",
       created_at as "createdAt"
-    from list_exemptions where name > ${page.after} order by name limit ${page.limit}`
+    from list_exemptions
+    where name > ${page.after} and (${page.name}::text is null or name = ${page.name}::text)
+    order by name limit ${page.limit}`
 }

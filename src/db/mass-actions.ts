@@ -21,20 +21,30 @@ export type MassAction = {
   perMinute: number
   startedAt: Date
   endedAt: Date | null
+  /** Who undid it; null at the command line. */
+  undoneBy: string | null
 }
 
+/**
+ * What happened to a report. `notified`: it was restored, but a desk had been notified.
+ * `overtaken`: a later decision stays. `gone`: it could not be restored, because it was deleted.
+ */
+const massOutcomes = ['changed', 'unchanged', 'undone', 'notified', 'overtaken', 'gone'] as const
+export type MassOutcome = (typeof massOutcomes)[number]
+
 /** Numbers of reports of an action, by what happened to them. */
-export type MassCounts = { waiting: number; changed: number; unchanged: number; undone: number }
+export type MassCounts = Record<MassOutcome | 'waiting', number>
 
 const columns = sql`id, reporter_id as "reporterId", kind, query, reason, state,
-  per_minute as "perMinute", started_at as "startedAt", ended_at as "endedAt"`
+  per_minute as "perMinute", started_at as "startedAt", ended_at as "endedAt",
+  undone_by as "undoneBy"`
 
 const ITEMS_AT_ONCE = 1_000
 
 /** Stores an action that runs, with its reports. */
 export async function insertMassAction(
   tx: Db,
-  action: Omit<MassAction, 'state' | 'endedAt'>,
+  action: Omit<MassAction, 'state' | 'endedAt' | 'undoneBy'>,
   reportIds: readonly string[],
 ): Promise<void> {
   await tx.query(sql`
@@ -67,43 +77,64 @@ export async function countMassItems(db: Db, id: string): Promise<MassCounts> {
   const { rows } = await db.query<{ outcome: keyof MassCounts; count: number }>(sql`
     select coalesce(outcome, 'waiting') as outcome, count(*)::integer as count
     from mass_action_items where action_id = ${id} group by 1`)
-  const counts = { waiting: 0, changed: 0, unchanged: 0, undone: 0 }
+  const none = [...massOutcomes, 'waiting' as const].map((outcome) => [outcome, 0])
+  const counts = Object.fromEntries(none) as MassCounts
   for (const { outcome, count } of rows) counts[outcome] = count
   return counts
 }
 
-/** Returns the next reports of an action with an outcome (null: not reached yet), by their ids. */
-export async function listMassItems(
-  tx: Db,
-  id: string,
-  { outcome, limit }: { outcome: 'changed' | null; limit: number },
-): Promise<string[]> {
+/** Returns the next reports that an action has not reached yet, by their ids. */
+export async function listMassItems(tx: Db, id: string, limit: number): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>(sql`
     select report_id as id from mass_action_items
-    where action_id = ${id} and outcome is not distinct from ${outcome}::text
-    order by report_id limit ${limit}`)
+    where action_id = ${id} and outcome is null order by report_id limit ${limit}`)
   return rows.map((row) => row.id)
 }
 
+/** Returns the last reports that an action changed, with what it changed besides each. */
+export async function listChangedItems(
+  tx: Db,
+  id: string,
+  limit: number,
+): Promise<ReadonlyMap<string, string | null>> {
+  const { rows } = await tx.query<{ id: string; subject: string | null }>(sql`
+    select report_id as id, subject from mass_action_items
+    where action_id = ${id} and outcome = 'changed' order by report_id desc limit ${limit}`)
+  return new Map(rows.map((row) => [row.id, row.subject]))
+}
+
+/** Stores what happened to reports, and what an action changed besides some of them. */
 export async function markMassItems(
   tx: Db,
   id: string,
-  reportIds: readonly string[],
-  outcome: 'changed' | 'unchanged' | 'undone',
+  outcomes: ReadonlyMap<string, MassOutcome>,
+  subjects: ReadonlyMap<string, string> = new Map(),
 ): Promise<void> {
   await tx.query(sql`
-    update mass_action_items set outcome = ${outcome}
-    where action_id = ${id} and report_id = any(${reportIds}::uuid[])`)
+    update mass_action_items set outcome = given.outcome,
+      subject = coalesce(given.subject, mass_action_items.subject)
+    from unnest(${[...outcomes.keys()]}::uuid[], ${[...outcomes.values()]}::text[],
+      ${[...outcomes.keys()].map((one) => subjects.get(one) ?? null)}::text[])
+      as given (id, outcome, subject)
+    where action_id = ${id} and report_id = given.id`)
+}
+
+type MassMove = {
+  from: readonly MassState[]
+  to: MassState
+  endedAt: Date | null
+  undoneBy?: string | null
 }
 
 /** Moves an action from one of the states `from` to `to`; false if it is in another state. */
 export function markMassAction(
   tx: Db,
   id: string,
-  { from, to, endedAt }: { from: readonly MassState[]; to: MassState; endedAt: Date | null },
+  { from, to, endedAt, undoneBy = null }: MassMove,
 ): Promise<boolean> {
   return changesAny(tx)`
-    update mass_actions set state = ${to}, ended_at = ${endedAt}
+    update mass_actions set state = ${to}, ended_at = ${endedAt},
+      undone_by = coalesce(${undoneBy}::uuid, undone_by)
     where id = ${id} and state = any(${from}::text[])`
 }
 

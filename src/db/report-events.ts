@@ -148,6 +148,17 @@ export type KindChange = {
 /** The phrase in the event that records an administrator's retraction of a report. */
 export const overruled = phrase('retracted-by-administrator')
 
+/**
+ * Replaces the reason of administrators' retractions of a report since an instant, because they
+ * were undone: the reporter may report the message again.
+ */
+export async function replaceRetractions(tx: Db, reportId: string, since: Date): Promise<void> {
+  const phrases = JSON.stringify([phrase('retracted-and-undone')])
+  await tx.query(sql`update report_events set phrases = ${phrases}
+    where ${isId('report_id', reportId)} and event = 'retracted' and at >= ${since}
+      and phrases @> ${JSON.stringify([overruled])}`)
+}
+
 /** Returns the current statements of reports. */
 export function listToChange(db: Db, ids: readonly string[]): Promise<ReportStanding[]> {
   return rowsOf(db)`
@@ -192,26 +203,37 @@ export function changeKind(
       and ${isLatest}`
 }
 
+/** A report as it was when it was judged. */
+export type JudgedAs = {
+  id: string
+  kind: ReportKind
+  hasEffect: boolean
+  correctedAs: string | null
+}
+
 /**
  * Moves reports from one of the states `from` to `to` and returns the ids of those it moved. Skips
- * reports whose kind changed after the analysis, or that were held or released meanwhile. Released
- * reports have an effect from now on.
+ * reports whose kind or correction changed after the analysis, or that were held or released
+ * meanwhile. Released reports have an effect from now on.
  */
 export async function markJudged(
   tx: Db,
-  reports: readonly { id: string; kind: ReportKind; hasEffect: boolean }[],
+  reports: readonly JudgedAs[],
   from: readonly string[],
   to: 'analyzed' | 'kept',
 ): Promise<string[]> {
   if (reports.length === 0) return []
   const read = Object.fromEntries(
-    reports.map(({ id, kind, hasEffect }) => [id, `${kind} ${hasEffect}`]),
+    reports.map(({ id, kind, hasEffect, correctedAs }) => {
+      return [id, `${kind} ${hasEffect} ${correctedAs ?? ''}`]
+    }),
   )
   const ids = reports.map(({ id }) => id)
   const { rows } = await tx.query<{ id: string }>(prepared`
     update reports set state = ${to}, shadow = nullif(shadow, 'released')
     where ${isOneOfIds('id', ids)} and state = any(${from}::text[])
       and kind || ' ' || (coalesce(shadow, 'released') = 'released')::text
+          || ' ' || coalesce(corrected_as, '')
         = ${JSON.stringify(read)}::jsonb ->> id::text
     returning id`)
   return rows.map(({ id }) => id)

@@ -43,6 +43,12 @@ async function insertReportedEvidence(
   return new Set(inserted.map(({ id }) => id))
 }
 
+/** Returns the evidence from reports that have some, unordered. */
+export function listReportedEvidence(db: Db, ids: readonly string[]): Promise<ReportedEvidence[]> {
+  return preparedRowsOf(db)`
+    select id, content from reported_evidence where ${isOneOfIds('id', ids)}`
+}
+
 /**
  * Deletes and returns the evidence from reports, in the transaction that appends its opposite.
  * Reports without evidence, or whose evidence was taken before, are absent.

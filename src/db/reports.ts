@@ -54,7 +54,16 @@ export type Channel =
   | 'feedback-loop'
 
 /** The state of a report; see the diagram in `src/README.md`. */
-export type ReportState = 'received' | 'analyzed' | 'forwarded' | 'kept' | 'retracted' | 'failed'
+export const reportStates = [
+  'received',
+  'analyzed',
+  'forwarded',
+  'kept',
+  'retracted',
+  'failed',
+] as const
+
+export type ReportState = (typeof reportStates)[number]
 
 export type NewReport = {
   id: string
@@ -294,6 +303,25 @@ export async function countReportsBetween(
     where ${isOneOf('reporter_id', reporterIds, 'uuid[]')} and id >= ${from} and id < ${to}
     group by reporter_id`)
   return new Map(rows.map(({ reporterId, count }) => [reporterId, count]))
+}
+
+/**
+ * Returns the ids of those reports that are in one of the states `from`, and lets no other
+ * transaction change them until this one ends.
+ */
+export async function lockReports(
+  tx: Db,
+  ids: readonly string[],
+  from: readonly ReportState[],
+): Promise<string[]> {
+  // One statement for each: a distributed database locks the rows of one node at a time.
+  const found = await Promise.all(
+    ids.toSorted().map((id) =>
+      tx.query<{ id: string }>(prepared`update reports set state = state
+        where ${isOneOfIds('id', [id])} and state = any(${from}::text[]) returning id`),
+    ),
+  )
+  return found.flatMap(({ rows }) => rows.map(({ id }) => id))
 }
 
 /** Returns the state of a report, and locks the report until the transaction ends. */

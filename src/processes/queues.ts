@@ -31,7 +31,12 @@ import { redeemReport, runRedeemReport } from '../reports/redeem-report.ts'
 import { runTakeMailed, takeMailed } from '../reports/take-mailed.ts'
 import { runTakeComplaint, takeComplaint } from '../reports/take-complaints.ts'
 import { runTakeTrappedSlowly, takeTrapped } from '../reports/take-trapped.ts'
-import { actOnReports, runActOnReports } from '../search/mass-actions.ts'
+import {
+  actOnReports,
+  runActOnReports,
+  runSettleActions,
+  settleActions,
+} from '../search/mass-actions.ts'
 import { indexReports, runIndexReports } from '../search/index-reports.ts'
 import { makeBackup, runMakeBackup } from './backup.ts'
 import { refreshNetworks, runRefreshNetworks } from './refresh-networks.ts'
@@ -78,6 +83,7 @@ export const handledQueues: readonly HandledQueue[] = [
   scheduled(learnRelays, runLearnRelays),
   scheduled(markDead, runMarkDead),
   handledOneByOne(actOnReports, runActOnReports),
+  scheduled(settleActions, runSettleActions),
   scheduled(indexReports, runIndexReports),
   scheduled(publishLists, runPublishLists),
   scheduled(proposeMarketers, runProposeMarketers),

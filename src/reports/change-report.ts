@@ -96,7 +96,14 @@ export async function confirmReport(
   })
 }
 
-const retractable: readonly ReportState[] = ['received', 'analyzed', 'forwarded', 'kept', 'failed']
+/** The states from which a report can be retracted. */
+export const retractable: readonly ReportState[] = [
+  'received',
+  'analyzed',
+  'forwarded',
+  'kept',
+  'failed',
+]
 
 /**
  * Who retracts a report: its reporter, or an administrator who overrules the reporter (null at the

@@ -10,11 +10,14 @@ import {
 import { slotOf } from '../counting/keys.ts'
 import { addToCampaignDays, type CampaignDayChange } from '../db/campaigns.ts'
 import {
+  type CountedReport,
   insertReportsToCount,
+  listCountedReports,
   replaceCountedReports,
   takeCountedReports,
   takeReportsToCount,
 } from '../db/counter-rows.ts'
+import { recordRedeemed } from '../db/mass-records.ts'
 import type { Db } from '../db/pool.ts'
 import type { Report } from '../db/reports.ts'
 import type { PackedShingles } from '../pieces/shingles/packed-shingles.ts'
@@ -107,6 +110,7 @@ export async function redeemCounted(
     const report = reportOf.get(row.id)
     return report ? [{ report, ...row }] : []
   })
+  await recordRedeemed(tx, taken, now)
   const waiting = await takeWaiting(tx, taken)
   const messages = redeemed.flatMap(({ report, content }) =>
     redemption(messageOf(report, readCounted(content)), {
@@ -119,6 +123,59 @@ export async function redeemCounted(
     tx,
     redeemed.flatMap(({ report, campaignId }) => campaignDay(report, campaignId, -1)),
   )
+}
+
+/** What a report was counted as before an action, and what was counted as redeemed since then. */
+export type FormerCount = {
+  counted: Omit<CountedReport, 'id'> | undefined
+  redeemed: { content: Buffer; at: Date } | undefined
+}
+
+/** Whether a report counted as a complaint that its reporter has taken back since then. */
+export async function isNoLongerComplaint(
+  tx: Db,
+  id: string,
+  { counted }: FormerCount,
+): Promise<boolean> {
+  const [present] = await listCountedReports(tx, [id])
+  const isComplaint = ({ content }: { content: Buffer }) =>
+    readCounted(content).amounts.complaint === 1
+  return counted !== undefined && isComplaint(counted) && !!present && !isComplaint(present)
+}
+
+/** Has a report counted as before an action, in place of its present counts. */
+export async function putBackCounts(
+  tx: Db,
+  report: Received,
+  { counted, redeemed }: FormerCount,
+  now: Date,
+): Promise<void> {
+  const { id } = report
+  const [present] = await listCountedReports(tx, [id])
+  const messages: CountedMessage[] = []
+  if (redeemed) {
+    const { shingles } = readCounted(redeemed.content)
+    messages.push({ prefix: 'reports', at: redeemed.at, shingles, amounts: { redeemed: -1 } })
+  }
+  const isSame =
+    present?.campaignId === counted?.campaignId &&
+    (present && counted ? present.content.equals(counted.content) : present === counted)
+  if (!isSame) {
+    const isWaiting = (await takeWaiting(tx, [report])).has(id)
+    await takeCountedReports(tx, [id])
+    if (present && !isWaiting) {
+      messages.push(opposite(messageOf(report, readCounted(present.content))))
+    }
+    if (counted) {
+      await replaceCountedReports(tx, [{ id, ...counted }])
+      await insertReportsToCount(tx, [{ id, slot: slotOf(report.receivedAt) }], now)
+    }
+    await addToCampaignDays(tx, [
+      ...campaignDay(report, present?.campaignId, -1),
+      ...campaignDay(report, counted?.campaignId, 1),
+    ])
+  }
+  await countMessages(tx, messages, now)
 }
 
 /** Returns the change to the daily count of a report's campaign; empty without a campaign. */

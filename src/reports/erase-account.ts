@@ -46,6 +46,7 @@ import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { systemRandom, uuidv7 } from '../world.ts'
 import { retractIn } from './change-report.ts'
+import { settleReports } from './restore-reports.ts'
 
 /** Erases an account. The job repeats until no data is left. */
 export const eraseAccount = defineQueue({
@@ -117,6 +118,7 @@ async function dropReports(
   // Held feedback is sent only by an operator, so the erasure does not wait for it.
   for (const { id, hasFeedback } of ready) if (hasFeedback) await withdrawFeedback(tx, id, now)
   const ids = ready.map(({ id }) => id)
+  await settleReports(tx, ids, null, now)
   if (ids.length > 0) await removeReports(tx, ids)
   return ids.length
 }
@@ -139,6 +141,7 @@ async function keepReports(
   if (ready.length === 0) return 0
   for (const { id, hasFeedback } of ready) if (hasFeedback) await withdrawFeedback(tx, id, now)
   const ids = ready.map(({ id }) => id)
+  await settleReports(tx, ids, null, now)
   const messages = new Map((await listRawMessages(tx, ids)).map((one) => [one.id, one]))
   const analyses = new Map((await listPackedAnalyses(tx, ids)).map((one) => [one.id, one]))
   for (const { id, author, subject } of ready) {

@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import type { App } from '../app.ts'
 import { takeBackEvidence } from '../counting/evidence.ts'
-import { keepShadowed } from '../db/limits.ts'
 import { inTransaction } from '../db/pool.ts'
 import { mayAppear } from '../db/prepared.ts'
-import { listReportsByIds } from '../db/reports.ts'
+import { holdReport, listReportsByIds } from '../db/reports.ts'
 import { isComplaint, takeBackComplaints } from '../feedback/take-back-complaints.ts'
 import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
@@ -41,11 +40,12 @@ export async function runRedeemReport(
   const overruled = new Set(
     payloads.flatMap(({ reportId, isOverruled }) => (isOverruled ? [reportId] : [])),
   )
-  const reports = await listReportsByIds(app.pool, ids)
-  const retracted = reports.filter(({ state }) => state === 'retracted')
   const now = app.clock()
-  const held = await inTransaction(app.pool, async (tx) => {
-    const held = await keepShadowed(tx, ids)
+  const { reports, held } = await inTransaction(app.pool, async (tx) => {
+    for (const id of ids.toSorted()) await holdReport(tx, id)
+    const reports = await listReportsByIds(tx, ids)
+    const retracted = reports.filter(({ state }) => state === 'retracted')
+    const held = new Set(reports.flatMap(({ id, shadow }) => (shadow === null ? [] : [id])))
     const heldNow = reports.filter(({ id, state }) => held.has(id) && state !== 'retracted')
     await redeemCounted(tx, [...retracted, ...heldNow], now)
     const idsOf = (which: boolean) =>
@@ -67,7 +67,7 @@ export async function runRedeemReport(
       app,
       now,
     )
-    return held
+    return { reports, held }
   })
   const found = new Map(reports.map((report) => [report.id, report]))
   const postponedTo = new Date(now.getTime() + AGAIN_MS)

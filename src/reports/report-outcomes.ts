@@ -1,6 +1,6 @@
 import type { NewAnalysis } from '../db/analyses.ts'
-import type { ReportEvent } from '../db/report-events.ts'
-import type { Report, ReportKind } from '../db/reports.ts'
+import type { JudgedAs, ReportEvent } from '../db/report-events.ts'
+import type { Report } from '../db/reports.ts'
 import type { Case, DrawnConsequence } from '../feedback/draw-consequences.ts'
 import { withoutShippedMeanings } from '../judging/rule-versions.ts'
 import type { Network } from '../origin/networks.ts'
@@ -15,9 +15,9 @@ export function hasEffect({ shadow }: Report): boolean {
   return shadow === null || shadow === 'released'
 }
 
-/** All rows to store for a report; `judgedAs` is the report's kind and effect when it was read. */
+/** All rows to store for a report; `judgedAs` is the report as it was when it was read. */
 export type Outcome = {
-  judgedAs: { kind: ReportKind; hasEffect: boolean }
+  judgedAs: Omit<JudgedAs, 'id'>
   row: NewAnalysis
   event: ReportEvent
   notified: DrawnConsequence['notified']
@@ -49,7 +49,11 @@ export function outcomeOf(
 ): Outcome {
   const campaignId = hasEffect(report) ? undefined : campaignOf.get(report.id)
   return {
-    judgedAs: { kind: report.kind, hasEffect: hasEffect(report) },
+    judgedAs: {
+      kind: report.kind,
+      hasEffect: hasEffect(report),
+      correctedAs: report.correctedAs,
+    },
     row: {
       id: report.id,
       analyzedAt: now,

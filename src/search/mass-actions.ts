@@ -15,15 +15,19 @@ import {
   findMassAction,
   holdMassAction,
   insertMassAction,
+  listChangedItems,
   listMassItems,
   markMassAction,
   markMassItems,
   type MassAction,
 } from '../db/mass-actions.ts'
+import { insertAudit } from '../db/audit-log.ts'
+import { listRecorded, listUnsettled, markSettled } from '../db/mass-records.ts'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
 import { send } from '../queue/boss.ts'
 import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
+import { settleReports } from '../reports/restore-reports.ts'
 import { uuidv7 } from '../world.ts'
 import { listFound, openSearch } from './find-reports.ts'
 import {
@@ -146,10 +150,16 @@ export const stopMassAction = defineAction({
   },
 })
 
-/** Whether an action can be undone at an instant. */
+/** When undoing an action has to begin. */
+export function undoUntil({ startedAt }: Pick<MassAction, 'startedAt'>): Date {
+  return new Date(startedAt.getTime() + UNDO_MS)
+}
+
+/** Whether an action can be undone at an instant; if it is under way, undoing ends it. */
 export function mayUndo({ kind, state, startedAt }: MassAction, now: Date): boolean {
-  const isInTime = now.getTime() - startedAt.getTime() < UNDO_MS
-  return isInTime && ['done', 'stopped'].includes(state) && massEffectOf(kind).undo !== undefined
+  const isInTime = now < undoUntil({ startedAt })
+  const isOpen = ['running', 'done', 'stopped'].includes(state)
+  return isInTime && isOpen && massEffectOf(kind).undo !== undefined
 }
 
 /** Restores what an action changed, if it began less than an hour ago. */
@@ -160,12 +170,12 @@ export const undoMassAction = defineAction({
   role: 'operator',
   input: idInput,
   messages: { undoing: 'The action is being undone.' },
-  async run(tx, { id }, { at, boss }: ActionContext<'boss'>) {
+  async run(tx, { id }, { at, boss, reporterId: undoneBy }: ActionContext<'boss'>) {
     const action = await holdMassAction(tx, id)
     if (!action || !mayUndo(action, at)) {
       return { problems: [{ message: 'This action cannot be undone, or no longer.' }] }
     }
-    const move = { from: [action.state], to: 'undoing', endedAt: null } as const
+    const move = { from: [action.state], to: 'undoing', endedAt: null, undoneBy } as const
     await markMassAction(tx, id, move)
     await send(boss, actOnReports, [{ actionId: id }], tx)
     return { done: 'undoing', audit: `undo: ${id}`, id }
@@ -192,21 +202,72 @@ async function step(tx: Db, id: string, app: Needs): Promise<boolean> {
   const isUndo = action?.state === 'undoing'
   if (!action || !(isUndo || action.state === 'running')) return true
   const limit = Math.ceil(action.perMinute / STEPS_A_MINUTE)
-  const ids = await listMassItems(tx, id, { outcome: isUndo ? 'changed' : null, limit })
-  const { run, undo = run } = massEffectOf(action.kind)
-  const changed = await (isUndo ? undo : run)(tx, ids, action, app)
-  if (isUndo) await markMassItems(tx, id, ids, 'undone')
-  else {
-    const others = ids.filter((one) => !changed.includes(one))
-    await markMassItems(tx, id, changed, 'changed')
-    await markMassItems(tx, id, others, 'unchanged')
-  }
-  if (ids.length === limit) return false
+  const count = await (isUndo ? undoSome : doSome)(tx, action, limit, app)
+  if (count === limit) return false
   const endedAt = app.clock()
   const move = isUndo
     ? ({ from: ['undoing'], to: 'undone', endedAt } as const)
     : ({ from: ['running'], to: 'done', endedAt } as const)
-  return markMassAction(tx, id, move)
+  const isOver = await markMassAction(tx, id, move)
+  if (isUndo) await auditUndone(tx, action, endedAt)
+  return isOver
+}
+
+async function doSome(tx: Db, action: MassAction, limit: number, app: Needs): Promise<number> {
+  const ids = await listMassItems(tx, action.id, limit)
+  const changed = await massEffectOf(action.kind).run(tx, ids, action, app)
+  const subjects = 'size' in changed ? changed : new Map<string, string>()
+  const its = new Set('size' in changed ? changed.keys() : changed)
+  const outcomes = ids.map((id) => [id, its.has(id) ? 'changed' : 'unchanged'] as const)
+  await markMassItems(tx, action.id, new Map(outcomes), subjects)
+  return ids.length
+}
+
+async function undoSome(tx: Db, action: MassAction, limit: number, app: Needs): Promise<number> {
+  const changed = await listChangedItems(tx, action.id, limit)
+  const restored = await massEffectOf(action.kind).undo?.(tx, changed, action, app)
+  if (restored) await markMassItems(tx, action.id, restored)
+  return changed.size
+}
+
+/** Writes what was undone into the audit log, and what could not be undone. */
+async function auditUndone(tx: Db, { id, undoneBy }: MassAction, at: Date): Promise<void> {
+  const { undone, notified, overtaken, gone } = await countMassItems(tx, id)
+  const left = [
+    ...(notified > 0 ? [`${notified} restored after a desk was notified`] : []),
+    ...(overtaken > 0 ? [`${overtaken} left to a later decision`] : []),
+    ...(gone > 0 ? [`${gone} deleted`] : []),
+  ]
+  const detail = [`undone: ${id}, ${undone} restored`, ...left].join('; ')
+  await insertAudit(tx, { at, reporterId: undoneBy, action: 'mass action', detail })
+}
+
+/** Makes actions final that can no longer be undone: only now do they change karma. */
+export const settleActions = defineQueue({
+  name: 'settle-actions',
+  payload: z.object({}),
+  attempts: { retryLimit: 0, retryDelay: 60, retryDelayMax: 60, expireInSeconds: 600 },
+  cron: '* * * * *',
+})
+
+const SETTLED_AT_ONCE = 500
+
+/** Makes actions final, the oldest first, so that what they say about reporters keeps its order. */
+export async function runSettleActions(app: Pick<App, 'pool' | 'clock'>): Promise<void> {
+  const before = new Date(app.clock().getTime() - UNDO_MS)
+  for (const { id, isOver } of await listUnsettled(app.pool, before)) {
+    while (await inTransaction(app.pool, (tx) => settleSome(tx, id, app)));
+    if (isOver) await markSettled(app.pool, id, app.clock())
+  }
+}
+
+/** Returns whether there may be more. */
+async function settleSome(tx: Db, id: string, { clock }: Pick<App, 'clock'>): Promise<boolean> {
+  const action = await holdMassAction(tx, id)
+  if (action?.state === 'undoing') return false
+  const ids = await listRecorded(tx, id, SETTLED_AT_ONCE)
+  await settleReports(tx, ids, id, clock())
+  return ids.length === SETTLED_AT_ONCE
 }
 
 /** An action with its progress. */

@@ -10,8 +10,9 @@ import {
 } from '../db/feedback-waiting.ts'
 import { releaseLetters } from '../db/letters.ts'
 import { endHolding, findShadowBan, putShadowBan, removeShadowBan } from '../db/limits.ts'
-import { findExempted, keepExemption, removeExemption } from '../db/listings.ts'
+import { findExempted, keepExemption, listExemptions, removeExemption } from '../db/listings.ts'
 import type { MassAction } from '../db/mass-actions.ts'
+import { removeMassRecords } from '../db/mass-records.ts'
 import type { Db } from '../db/pool.ts'
 import { eventNow, insertEvents } from '../db/report-events.ts'
 import { findReporter } from '../db/reporters.ts'
@@ -29,20 +30,30 @@ import { sendLetter } from '../letters/send-letter.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
 import { analyzeReport } from '../reports/analyze-report.ts'
-import { retractIn } from '../reports/change-report.ts'
+import { retractable, retractIn } from '../reports/change-report.ts'
+import { recordReports, type Restored, restoreReports } from '../reports/restore-reports.ts'
 import type { CorrectedClass } from '../verdict/verdict.ts'
 
 type Context = Pick<ActionContext<'boss' | 'clock'>, 'boss' | 'clock'>
 
 /**
- * Acts on some reports in a transaction, in the order of their ids. Returns those that it changed.
+ * Acts on some reports in a transaction, in the order of their ids. Returns those that it changed;
+ * with what it changed besides the report, if it is that.
  */
 type Step = (
   tx: Db,
   ids: readonly string[],
   action: MassAction,
   context: Context,
-) => Promise<readonly string[]>
+) => Promise<readonly string[] | ReadonlyMap<string, string>>
+
+/** Restores what a step changed: given are the reports, with what it changed besides each. */
+type UndoStep = (
+  tx: Db,
+  changed: ReadonlyMap<string, string | null>,
+  action: MassAction,
+  context: Context,
+) => Promise<ReadonlyMap<string, Restored>>
 
 /** What an operator can do with many reports. */
 export type MassEffect = {
@@ -52,72 +63,79 @@ export type MassEffect = {
   meaning: string
   run: Step
   /** Restores what `run` changed; without it, the action cannot be undone. */
-  undo?: Step
+  undo?: UndoStep
   /** What undoing does. */
   undoMeaning?: string
   /** Whether it deletes something: then the page asks for the password again. */
   deletes?: true
 }
 
-async function retract(
-  tx: Db,
-  ids: readonly string[],
-  { reporterId }: MassAction,
-  context: Context,
-): Promise<readonly string[]> {
-  const by = { isReporter: false, administratorId: reporterId } as const
-  const changed: string[] = []
-  for (const id of ids) if (await retractIn(tx, context, id, by)) changed.push(id)
-  return changed
-}
-
-/** Moves reports to `received` and queues their analysis; those without a message stay. */
-async function analyzeAgain(
+/** Changes those of the reports that are in one of the states `from`, and records them before. */
+async function changeRecorded(
   tx: Db,
   { ids, from }: { ids: readonly string[]; from: readonly ReportState[] },
-  context: Context,
+  { id: actionId }: MassAction,
+  { clock }: Context,
+  change: (ids: readonly string[]) => Promise<readonly string[]>,
 ): Promise<readonly string[]> {
-  const readable = await listWithMessages(tx, ids)
-  const changed = await markReports(tx, readable, from, 'received')
-  // The new verdict decides whether there is feedback.
-  for (const id of changed.toSorted()) await withdrawFeedback(tx, id, context.clock())
-  return queueAnalysis(tx, changed, [], context)
+  const recorded = await recordReports(tx, actionId, { ids, from }, clock())
+  const changed = await change(recorded)
+  const others = recorded.filter((id) => !changed.includes(id))
+  await removeMassRecords(tx, actionId, others)
+  return changed
 }
 
-async function queueAnalysis(
-  tx: Db,
-  reportIds: readonly string[],
-  phrases: readonly Phrase[],
-  { boss, clock }: Context,
-): Promise<readonly string[]> {
-  const changed = reportIds.toSorted()
-  await removeAnalyses(tx, changed)
-  await insertEvents(
-    tx,
-    changed.map((id) => eventNow(clock, id, 'redriven', phrases)),
-  )
-  const jobs = changed.map((reportId) => ({ reportId }))
-  await send(boss, analyzeReport, jobs, tx)
-  return changed
+const restoreRecorded: UndoStep = (tx, changed, { id, kind }, context) =>
+  restoreReports(tx, [...changed.keys()], { id, isRetraction: kind === 'retract' }, context)
+
+const retract: Step = (tx, ids, action, context) => {
+  const by = { isReporter: false, administratorId: action.reporterId } as const
+  return changeRecorded(tx, { ids, from: retractable }, action, context, async (ready) => {
+    const changed: string[] = []
+    for (const id of ready) if (await retractIn(tx, context, id, by)) changed.push(id)
+    return changed
+  })
 }
 
 const judged: readonly ReportState[] = ['analyzed', 'forwarded', 'kept', 'failed']
 
 /**
- * Corrects the verdicts of reports, or with null removes the corrections, and analyzes the reports
- * again: their counts, evidence and consequences follow from the new verdict.
+ * Moves judged reports to `received` with `mark`, and queues their analysis: their counts, evidence
+ * and consequences follow from the new verdict. Those without a message stay.
  */
-async function correct(
+async function judgeAgain(
   tx: Db,
-  { ids, as }: { ids: readonly string[]; as: CorrectedClass | null },
+  { ids, phrases }: { ids: readonly string[]; phrases: readonly Phrase[] },
+  action: MassAction,
   context: Context,
+  mark: (ids: readonly string[]) => Promise<readonly string[]>,
 ): Promise<readonly string[]> {
+  const { boss, clock } = context
   const readable = await listWithMessages(tx, ids)
-  const changed = await markCorrected(tx, readable, judged, as)
-  for (const id of changed.toSorted()) await withdrawFeedback(tx, id, context.clock())
-  const what = phrase(as === null ? 'judged-by-rules-again' : 'judged-by-person')
-  return queueAnalysis(tx, changed, [what], context)
+  return changeRecorded(tx, { ids: readable, from: judged }, action, context, async (ready) => {
+    const changed = (await mark(ready)).toSorted()
+    for (const id of changed) await withdrawFeedback(tx, id, clock())
+    await removeAnalyses(tx, changed)
+    await insertEvents(
+      tx,
+      changed.map((id) => eventNow(clock, id, 'redriven', phrases)),
+    )
+    const jobs = changed.map((reportId) => ({ reportId }))
+    await send(boss, analyzeReport, jobs, tx)
+    return changed
+  })
 }
+
+const analyzeAgain: Step = (tx, ids, action, context) =>
+  judgeAgain(tx, { ids, phrases: [] }, action, context, (ready) =>
+    markReports(tx, ready, judged, 'received'),
+  )
+
+/** What undoing does, of actions that change the reports themselves. */
+const restoring =
+  'The reports, their counts, the reputations and unsent feedback are restored as they were. ' +
+  'The karma of the reporters has not changed yet, and stays. A desk that was notified in the ' +
+  'meantime gets a correction. What a reporter changed in the meantime stays.'
 
 function correction(as: CorrectedClass): MassEffect {
   return {
@@ -125,12 +143,16 @@ function correction(as: CorrectedClass): MassEffect {
     meaning:
       `The verdict on each report is ${as} from now on, whatever the rules and the model say. ` +
       'Unsent feedback is withdrawn, and what follows from a report is decided again: its ' +
-      'counts, the reputations, the karma of its reporter, and feedback. Feedback that was sent ' +
-      'stays; to tell the desks that it was wrong, retract the reports. Reports that wait for ' +
-      'their analysis, are retracted, or whose message was deleted stay as they are.',
-    run: (tx, ids, _, context) => correct(tx, { ids, as }, context),
-    undo: (tx, ids, _, context) => correct(tx, { ids, as: null }, context),
-    undoMeaning: 'The reports are judged by the rules and the model again.',
+      'counts, the reputations, feedback, and after an hour the karma of its reporter. ' +
+      'Feedback that was sent stays; to tell the desks that it was wrong, retract the reports. ' +
+      'Reports that wait for their analysis, are retracted, or whose message was deleted stay ' +
+      'as they are.',
+    run: (tx, ids, action, context) =>
+      judgeAgain(tx, { ids, phrases: [phrase('judged-by-person')] }, action, context, (ready) =>
+        markCorrected(tx, ready, judged, as),
+      ),
+    undo: restoreRecorded,
+    undoMeaning: restoring,
   }
 }
 
@@ -163,23 +185,48 @@ async function banReporters(
   ids: readonly string[],
   { reporterId, reason }: MassAction,
   { clock }: Context,
-): Promise<readonly string[]> {
-  const changed: string[] = []
+): Promise<ReadonlyMap<string, string>> {
+  const changed = new Map<string, string>()
   for (const report of await listReportsByIds(tx, ids)) {
     const reporter = await findReporter(tx, report.reporterId)
     if (!reporter || reporter.role !== null) continue
     if (await findShadowBan(tx, reporter.id)) continue
     const ban = { reporterId: reporter.id, reason, imposedAt: clock(), imposedBy: reporterId }
     await putShadowBan(tx, ban)
-    changed.push(report.id)
+    changed.set(report.id, reporter.id)
   }
   return changed
 }
 
-async function liftBans(tx: Db, ids: readonly string[]): Promise<readonly string[]> {
-  const reports = await listReportsByIds(tx, ids)
-  for (const { reporterId } of reports) await removeShadowBan(tx, reporterId)
-  return ids
+/**
+ * Returns a step that undoes what an action set, unless someone has set something else since then.
+ */
+function unset(remove: (tx: Db, subject: string, by: SetBy) => Promise<boolean>): UndoStep {
+  return async (tx, changed, { reporterId, reason, startedAt }) => {
+    const restored = new Map<string, Restored>()
+    for (const [id, subject] of changed) {
+      const isMine =
+        subject !== null && (await remove(tx, subject, { reporterId, reason, startedAt }))
+      restored.set(id, isMine ? 'undone' : 'overtaken')
+    }
+    return restored
+  }
+}
+
+/** Who set something with which reason, and since when. */
+type SetBy = Pick<MassAction, 'reporterId' | 'reason' | 'startedAt'>
+
+const liftBans = unset(async (tx, subject, by) => {
+  const ban = await findShadowBan(tx, subject)
+  const isMine = ban && isSetBy(by, { ...ban, at: ban.imposedAt, reporterId: ban.imposedBy })
+  return isMine === true && removeShadowBan(tx, subject)
+})
+
+function isSetBy(
+  { reporterId, reason, startedAt }: SetBy,
+  set: { at: Date; reporterId: string | null; reason: string },
+): boolean {
+  return set.at >= startedAt && set.reporterId === reporterId && set.reason === reason
 }
 
 const releasable: readonly ReleasedState[] = ['held', 'refused']
@@ -217,7 +264,7 @@ async function exemptOrigins(
   ids: readonly string[],
   { reporterId, reason }: MassAction,
   { clock }: Context,
-): Promise<readonly string[]> {
+): Promise<ReadonlyMap<string, string>> {
   const now = clock()
   const origins = await firstOfEachOrigin(tx, ids)
   const ips = origins.map(({ ip }) => ip)
@@ -225,13 +272,15 @@ async function exemptOrigins(
   const others = origins.filter(({ ip }) => !exempted.has(ip))
   const how = { reason, reporterId, createdAt: now, expiresAt: null }
   for (const { ip: name } of others) await keepExemption(tx, { name, ...how })
-  return others.map(({ id }) => id)
+  return new Map(others.map(({ id, ip }) => [id, ip]))
 }
 
-async function endExemptions(tx: Db, ids: readonly string[]): Promise<readonly string[]> {
-  for (const { ip } of await listOrigins(tx, ids)) await removeExemption(tx, ip)
-  return ids
-}
+const endExemptions = unset(async (tx, subject, by) => {
+  const [set] = await listExemptions(tx, { after: '', limit: 1, name: subject })
+  return (
+    set !== undefined && isSetBy(by, { ...set, at: set.createdAt }) && removeExemption(tx, subject)
+  )
+})
 
 function keyOf({ ip: name }: { ip: string }): bigint {
   return reputationKey({ kind: 'address', name })
@@ -242,7 +291,7 @@ async function listByHand(
   ids: readonly string[],
   { reporterId, reason }: MassAction,
   { clock }: Context,
-): Promise<readonly string[]> {
+): Promise<ReadonlyMap<string, string>> {
   const now = clock()
   const origins = await firstOfEachOrigin(tx, ids)
   const marks = await findMarks(tx, origins.map(keyOf))
@@ -255,13 +304,15 @@ async function listByHand(
     const key = keyOf(origin)
     await setMark(tx, { ...how, key, name: origin.ip, setAt: now, untilAt: null })
   }
-  return others.map(({ id }) => id)
+  return new Map(others.map(({ id, ip }) => [id, ip]))
 }
 
-async function removeMarks(tx: Db, ids: readonly string[]): Promise<readonly string[]> {
-  for (const origin of await listOrigins(tx, ids)) await removeMark(tx, keyOf(origin))
-  return ids
-}
+const removeMarks = unset(async (tx, subject, by) => {
+  const key = keyOf({ ip: subject })
+  const [set] = await findMarks(tx, [key])
+  const isMine = set?.mark === 'listed' && isSetBy(by, { ...set, at: set.setAt })
+  return isMine && (await removeMark(tx, key)) !== undefined
+})
 
 /** The actions, by their names in commands and forms. */
 export const massEffects = {
@@ -269,11 +320,11 @@ export const massEffects = {
     label: 'Retract',
     meaning:
       'Each report is retracted as wrong: its counts are reversed, unsent feedback is withdrawn, ' +
-      'desks that were notified get a correction, and it counts against its reporter. ' +
-      'Reports that are retracted already stay as they are.',
+      'desks that were notified get a correction, and after an hour it counts against its ' +
+      'reporter. Reports that are retracted already stay as they are.',
     run: retract,
-    undo: (tx, ids, _, context) => analyzeAgain(tx, { ids, from: ['retracted'] }, context),
-    undoMeaning: 'The reports are analyzed again and count again.',
+    undo: restoreRecorded,
+    undoMeaning: restoring,
   },
   'analyze-again': {
     label: 'Analyze again',
@@ -282,7 +333,9 @@ export const massEffects = {
       'follow from the new verdict. Unsent feedback is withdrawn; feedback that was sent stays. ' +
       'Reports that wait for their analysis, are retracted, or whose message was deleted stay ' +
       'as they are.',
-    run: (tx, ids, _, context) => analyzeAgain(tx, { ids, from: judged }, context),
+    run: analyzeAgain,
+    undo: restoreRecorded,
+    undoMeaning: restoring,
   },
   'correct-spam': correction('spam'),
   'correct-phishing': correction('phishing'),

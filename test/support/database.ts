@@ -32,8 +32,16 @@ const WEEK_MS = 7 * 86_400_000
  * added from the week before it to `weeksAhead` weeks after it, so that the tests pass in any year.
  */
 export async function freshDatabase(at?: Date, weeksAhead = 1): Promise<TestDatabase> {
+  return cloneOf(inject('templateName'), at, weeksAhead)
+}
+
+/** Clones a database of this test, to which nothing may be connected. */
+export function twinOf(url: string): Promise<TestDatabase> {
+  return cloneOf(new URL(url).pathname.slice(1))
+}
+
+async function cloneOf(template: string, at?: Date, weeksAhead = 1): Promise<TestDatabase> {
   const name = inject('templateName').replace('template', `${process.pid}_${++made}`)
-  const template = inject('templateName')
   await asAdmin(`create database ${name} template ${template} strategy file_copy`)
   for (const setting of inject('databaseSettings')) {
     const [its, value] = setting.split('=')

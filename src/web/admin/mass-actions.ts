@@ -11,6 +11,7 @@ import {
   startMassAction,
   stopMassAction,
   undoMassAction,
+  undoUntil,
 } from '../../search/mass-actions.ts'
 import { deletesEvidence, isDeletion, massEffectOf, massKinds } from '../../search/mass-effects.ts'
 import { type Language, message } from '../../texts/messages.ts'
@@ -131,9 +132,10 @@ async function sendProgress(
     title: effect.label,
     data: {
       ...{ action, counts, effect, isRunning },
-      total: counts.waiting + counts.changed + counts.unchanged + counts.undone,
+      total: Object.values(counts).reduce((sum, count) => sum + count, 0),
       who: emails.get(action.reporterId ?? ''),
       mayUndo: mayUndo(action, site.clock()),
+      undoUntil: undoUntil(action),
       // The page reloads itself: it must not say that something began when that is over.
       done: isRunning
         ? doneMessage(req, startMassAction, startDeletion, undoMassAction)

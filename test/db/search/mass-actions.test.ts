@@ -226,7 +226,7 @@ test('a corrected verdict decides on feedback, counts and karma until it is undo
   await runAction(undoMassAction, { id: wanted }, site.app, operator)
   await finish(wanted)
   await analyzeReports({ ...site.app, parser }, ids)
-  expect(await judgment(report)).toEqual({ ...before, feedback: ['withdrawn', 'queued'] })
+  expect(await judgment(report)).toEqual(before)
 })
 
 test('another analysis replaces unsent feedback, and repeats none that was sent', async () => {
@@ -318,6 +318,21 @@ test.for([
   },
 )
 
+test.for([
+  ['list-origin', `update reputation_marks set reason = 'another', set_at = now()`],
+  ['exempt-origin', `update list_exemptions set reason = 'another', created_at = now()`],
+])('undoing %s leaves what someone decided since then', async ([kind, decide = '']) => {
+  const { ids } = await reported(1)
+  const id = await start({ kind, ids })
+  await finish(id)
+  await pool.query(decide)
+  await runAction(undoMassAction, { id }, site.app, operator)
+  await finish(id)
+  expect(await outcomes(id)).toEqual(['overtaken'])
+  const table = decide.split(' ')[1]
+  expect((await pool.query(`delete from ${table}`)).rowCount).toBe(1)
+})
+
 test('held reports are discarded or released', async () => {
   const { ids } = await reported(2)
   await pool.query(`update reports set shadow = 'held' where id = any($1::uuid[])`, [ids])
@@ -355,7 +370,7 @@ test('the pages preview, start, show, stop and undo an action', async () => {
   await finish(id)
   expect(await (await desk.get(page)).text()).toContain('2 reports undone')
   expect(await (await desk.get(at)).text()).toContain('wrong &lt;b&gt;list')
-  expect(await states(ids)).toEqual(all(2, 'received'))
+  expect(await states(ids)).toEqual(all(2, 'analyzed'))
 })
 
 test('deleting asks for the password again', async () => {

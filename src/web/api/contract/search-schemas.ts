@@ -78,7 +78,15 @@ const massActionLine = z.object({
 export const massActionSchema = massActionLine.extend({
   may_undo: z.boolean(),
   reports: z
-    .object({ waiting: z.int(), changed: z.int(), unchanged: z.int(), undone: z.int() })
+    .object({
+      waiting: z.int(),
+      changed: z.int(),
+      unchanged: z.int(),
+      undone: z.int(),
+      notified: z.int().describe('Undone after a desk had been notified; it gets a correction.'),
+      overtaken: z.int().describe('Not undone, because a later decision stays.'),
+      gone: z.int().describe('Not undone, because the report was deleted.'),
+    })
     .describe('Numbers of reports, by what happened to them.'),
 })
 

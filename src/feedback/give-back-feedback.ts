@@ -1,0 +1,146 @@
+import type { App } from '../app.ts'
+import { listConsumersByIds } from '../db/consumers.ts'
+import { type Feedback, type FeedbackKey, listFeedback } from '../db/feedback-reports.ts'
+import {
+  joinHead,
+  listMerged,
+  rejoinMembers,
+  restoreFeedback,
+  withdrawFeedback,
+} from '../db/feedback-waiting.ts'
+import type { RecordedFeedback } from '../db/mass-records.ts'
+import type { Db } from '../db/pool.ts'
+import { send } from '../queue/boss.ts'
+import { forwardReport } from './forward-report.ts'
+import { type QueuedFeedback, queueFeedback } from './queue-feedback.ts'
+
+const unsent: readonly string[] = ['queued', 'held', 'waiting', 'merged', 'shadowed']
+
+/** Returns the feedback reports of some reports before an action, by report. */
+export async function recordFeedback(
+  tx: Db,
+  reportIds: readonly string[],
+): Promise<Map<string, RecordedFeedback[]>> {
+  const found = await listFeedback(tx, reportIds)
+  const heads = found.filter(({ state, incidents }) => unsent.includes(state) && incidents > 1)
+  const merged = await listMerged(tx, heads)
+  const recorded = found.map((one): [string, RecordedFeedback] => {
+    const { reportId, number, consumerId, kind, incidents, isDigest } = one
+    const isOf = ({ head }: { head: FeedbackKey }) =>
+      head.reportId === reportId && head.number === number
+    return [
+      reportId,
+      {
+        ...{ number, consumerId, kind, incidents, isDigest },
+        state: one.isShadowed ? 'shadowed' : one.state,
+        dueAt: one.dueAt?.toISOString() ?? null,
+        finishedAt: one.finishedAt?.toISOString() ?? null,
+        mergedInto: one.mergedInto,
+        mergedNumber: one.mergedNumber,
+        members: merged.filter(isOf).map(({ member }) => member),
+      },
+    ]
+  })
+  const byReport = new Map<string, RecordedFeedback[]>(reportIds.map((id) => [id, []]))
+  for (const [reportId, one] of recorded) byReport.get(reportId)?.push(one)
+  return byReport
+}
+
+/** Time in milliseconds that feedback waits for the one that represents it, at most. */
+const FOR_HEAD_MS = 3_600_000
+
+/**
+ * Gives back the feedback reports that an action withdrew, in the states that they had, and
+ * withdraws what was queued since then. Nothing counts against a daily number. What was sent since
+ * then cannot be unsent: a desk that was told that the complaint is withdrawn gets it again, and a
+ * desk that got a complaint because of the action gets its withdrawal. Returns whether there were
+ * such desks. `isFreed`: whether the action made feedback of this report wait, by withdrawing the
+ * feedback that represented it, which is given back later.
+ */
+export async function giveBackFeedback(
+  tx: Db,
+  { reportId, recorded, isFreed }: GivenBack,
+  app: Pick<App, 'boss'>,
+  now: Date,
+): Promise<boolean> {
+  await withdrawFeedback(tx, reportId, now)
+  const present = await listFeedback(tx, [reportId])
+  const numbers = new Set(recorded.map(({ number }) => number))
+  const since = present.filter(({ number }) => !numbers.has(number))
+  const notified = since.filter(({ state }) => ['sent', 'bounced', 'merged'].includes(state))
+  const isTold = (one: RecordedFeedback) =>
+    notified.some(({ consumerId, kind }) => consumerId === one.consumerId && kind === one.kind)
+  const withdrawn = new Set(
+    present.flatMap(({ number, state }) => (state === 'withdrawn' ? [number] : [])),
+  )
+  const owed = recorded.filter(
+    (one) => one.state !== 'withdrawn' && withdrawn.has(one.number) && !isTold(one),
+  )
+  const jobs: FeedbackKey[] = []
+  for (const one of owed) {
+    const key = { reportId, number: one.number }
+    if ((await restoreOne(tx, key, one, { isFreed, now })) === 'queued') jobs.push(key)
+  }
+  await send(app.boss, forwardReport, jobs, tx)
+  await correct(tx, reportId, { recorded, notified }, app, now)
+  return notified.length > 0
+}
+
+type GivenBack = {
+  reportId: string
+  recorded: readonly RecordedFeedback[]
+  isFreed: boolean
+}
+
+async function restoreOne(
+  tx: Db,
+  key: FeedbackKey,
+  one: RecordedFeedback,
+  { isFreed, now }: { isFreed: boolean; now: Date },
+): Promise<RecordedFeedback['state']> {
+  const { state, mergedInto, mergedNumber, members } = one
+  if (state === 'merged' && mergedInto !== null && mergedNumber !== null) {
+    if (await joinHead(tx, key, { reportId: mergedInto, number: mergedNumber })) return state
+    // The other one was sent without it, so it is sent alone.
+    const alone = { state: 'waiting', dueAt: now, finishedAt: null, incidents: 1 } as const
+    await restoreFeedback(tx, key, { ...alone, isDigest: false })
+    return 'waiting'
+  }
+  const left = members.length - (await rejoinMembers(tx, key, members))
+  const dueAt =
+    isFreed && state === 'waiting' ? new Date(now.getTime() + FOR_HEAD_MS) : dateOf(one.dueAt)
+  const incidents = Math.max(1, one.incidents - left)
+  const finishedAt = dateOf(one.finishedAt)
+  await restoreFeedback(tx, key, { state, dueAt, finishedAt, incidents, isDigest: one.isDigest })
+  return state
+}
+
+function dateOf(text: string | null): Date | null {
+  return text === null ? null : new Date(text)
+}
+
+/** Corrects what desks were told since the action. */
+async function correct(
+  tx: Db,
+  reportId: string,
+  { recorded, notified }: { recorded: readonly RecordedFeedback[]; notified: readonly Feedback[] },
+  app: Pick<App, 'boss'>,
+  now: Date,
+): Promise<void> {
+  const valid = recorded.filter(({ state }) => state !== 'withdrawn')
+  const isOwed = ({ consumerId }: Feedback) =>
+    valid.findLast((one) => one.consumerId === consumerId)?.kind === 'complaint'
+  const last = new Map(notified.map((one) => [one.consumerId, one]))
+  const wrong = [...last.values()].filter((one) => isOwed(one) !== (one.kind === 'complaint'))
+  const consumers = await listConsumersByIds(
+    tx,
+    wrong.map(({ consumerId }) => consumerId),
+  )
+  const owed = wrong.flatMap((one): QueuedFeedback[] => {
+    const consumer = consumers.get(one.consumerId)
+    const kind = one.kind === 'complaint' ? 'redeemed' : 'complaint'
+    const { recipientRole, keepsTokens } = one
+    return consumer ? [{ reportId, consumer, kind, recipientRole, keepsTokens }] : []
+  })
+  if (owed.length > 0) await queueFeedback(tx, owed, app, now)
+}

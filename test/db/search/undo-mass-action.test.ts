@@ -1,0 +1,459 @@
+import { expect, test } from 'vitest'
+import { runAction } from '../../../src/actions.ts'
+import { inTransaction, type Pool } from '../../../src/db/pool.ts'
+import { findReporter } from '../../../src/db/reporters.ts'
+import { changeReports, retractReport } from '../../../src/reports/change-report.ts'
+import { beginErasure, runEraseAccount } from '../../../src/reports/erase-account.ts'
+import {
+  describeMassAction,
+  runActOnReports,
+  runSettleActions,
+  startMassAction,
+  UNDO_MS,
+  undoMassAction,
+} from '../../../src/search/mass-actions.ts'
+import { massEffects, type MassKind, massKinds } from '../../../src/search/mass-effects.ts'
+import { freshDatabase, isDistributed, twinOf } from '../../support/database.ts'
+import { spamMessage } from '../../support/messages.ts'
+import { storedModel } from '../../support/counter-rows.ts'
+import { unpackDetail } from '../../../src/verdict/reputation/detail.ts'
+import { effectiveAt } from '../../../src/verdict/reputation/fold.ts'
+import { unpackWitnesses } from '../../../src/verdict/reputation/karma.ts'
+import { type GivenReport, nextId, openSite, type TwinSite } from './twin-sites.ts'
+
+/** The number of reports; more in a measurement. */
+const REPORTS = Number(process.env['UNDO_REPORTS'] ?? 60)
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+const start = new Date('2026-11-25T10:10:00Z')
+const later = (ms: number) => new Date(start.getTime() + ms)
+
+const vouched = ['v1', 'v2', 'v3'].map((name, day) => ({
+  name,
+  id: nextId(later(-(20 + day) * DAY_MS)),
+}))
+const signedUp = ['n1', 'n2', 'n3', 'n4', 'n5'].map((name, day) => {
+  return { name, id: nextId(later(-(10 + day) * DAY_MS)) }
+})
+/** Reports so much that only the first 20 a day are forwarded. */
+const busy = { name: 'busy', id: nextId(later(-9 * DAY_MS)) }
+const reporters = [...vouched, ...signedUp, busy]
+
+/** Messages of several kinds: spam of three campaigns and networks, and mail that looks wanted. */
+function messageOf(n: number): Buffer {
+  const ip = ['192.0.2.9', '198.51.100.23', '203.0.113.7'][n % 3] ?? ''
+  const texts = ['Your parcel waits, pay the customs fee', 'Invest in gold today', 'Meet singles']
+  const text = texts[n % 3] ?? ''
+  const raw = spamMessage(`m${n}`, { ip }).toString()
+  const own = raw.replace('Cheap watches', text).replace('Buy at', `${text}. ${text} at`)
+  if (n % 7 === 0)
+    return Buffer.from(own.replace('From:', 'In-Reply-To: <you@provider.example>\r\nFrom:'))
+  return Buffer.from(own)
+}
+
+function reportsFrom(count: number, at: Date, from: number): GivenReport[] {
+  return Array.from({ length: count }, (_, index) => {
+    const n = from + index
+    const receivedAt = new Date(at.getTime() + index * 1_000)
+    const who = n % 4 !== 1 ? busy : reporters[Math.floor(n / 2) % reporters.length]
+    const kind = n % 11 === 0 ? 'not-spam' : n % 5 === 0 ? 'phishing' : 'spam'
+    return {
+      id: nextId(receivedAt),
+      reporterId: who?.id ?? '',
+      kind,
+      raw: messageOf(n),
+      at: receivedAt,
+    }
+  })
+}
+
+/** Some of the feedback was sent, some waits, and some is merged or held. */
+async function notifyDesks(site: TwinSite): Promise<void> {
+  const { pool } = site.app
+  await pool.query(`
+    update feedback_reports set state = 'sent', finished_at = created_at, message_id = '<m@x>'
+    where state = 'queued' and get_byte(uuid_send(report_id), 15) % 3 = 0`)
+  await pool.query(`
+    update reports set state = 'forwarded' where exists (select from feedback_reports
+      where report_id = reports.id and feedback_reports.state = 'sent')`)
+  await pool.query(`update feedback_reports set state = 'held', finished_at = created_at
+    where state = 'queued' and get_byte(uuid_send(report_id), 15) % 5 = 0`)
+}
+
+/** Makes a site with reports of three days. */
+async function makePast() {
+  const database = await freshDatabase(start)
+  const site = await openSite(database, start)
+  const { pool } = site.app
+  await site.importNetworks()
+  for (const { name, id } of reporters) await site.addReporter(name, id, name.startsWith('v'))
+  const reports: GivenReport[] = []
+  for (const day of [2, 1, 0]) {
+    const at = later(-day * DAY_MS - HOUR_MS)
+    site.setClock(at)
+    const its = reportsFrom(Math.ceil(REPORTS / 3), at, reports.length)
+    reports.push(...its)
+    await site.accept(its)
+    await site.work()
+    await notifyDesks(site)
+    // From the second day on, one desk wants one report of each campaign, and another a digest.
+    await pool.query(`update consumers set pace = case address
+      when 'abuse@hosting-one.example' then 'campaign'
+      when 'abuse@access-two.example' then 'digest' else pace end`)
+  }
+  site.setClock(later(0))
+  await site.pace()
+  await pool.query(`update feedback_reports set due_at = created_at + interval '2 days'
+    where state = 'waiting' and get_byte(uuid_send(report_id), 15) % 2 = 0`)
+  await pool.query(`delete from pgboss.job`)
+  await site.close()
+  const ids = reports.map(({ id }) => id)
+  return { url: database.url, ids }
+}
+
+const past = await makePast()
+const arrivals = reportsFrom(24, later(10 * 60_000), 10_000)
+
+async function openTwin(): Promise<TwinSite> {
+  return openSite(await twinOf(past.url), start)
+}
+
+const operator = { id: nextId(start), role: 'operator' } as const
+
+async function startAction(site: TwinSite, kind: MassKind, ids = past.ids): Promise<string> {
+  const outcome = await runAction(
+    startMassAction,
+    { kind, ids, reason: 'a mistake' },
+    site.app,
+    operator,
+  )
+  if (!('done' in outcome)) throw new Error(JSON.stringify(outcome))
+  return outcome.id ?? ''
+}
+
+async function finish(site: TwinSite, actionId: string): Promise<void> {
+  while ((await runActOnReports({ actionId }, site.app)) !== 'done');
+}
+
+async function undo(site: TwinSite, id: string): Promise<void> {
+  const outcome = await runAction(undoMassAction, { id }, site.app, operator)
+  expect(outcome).toMatchObject({ done: 'undoing' })
+  await finish(site, id)
+}
+
+async function rows(pool: Pool, text: string, ids = past.ids): Promise<unknown[]> {
+  return (await pool.query(text, text.includes('$1') ? [ids] : [])).rows
+}
+
+/** What is owed and believed because of the reports. */
+async function owed({ app: { pool } }: TwinSite) {
+  const mine = 'any($1::uuid[])'
+  return {
+    reports: await rows(
+      pool,
+      `select id, state, kind, shadow, corrected_as from reports where id = ${mine} order by id`,
+    ),
+    analyses: await rows(pool, `select * from analyses where id = ${mine} order by id`),
+    feedback: await rows(
+      pool,
+      `select * from feedback_reports where report_id = ${mine} order by report_id, number`,
+    ),
+    counted: await rows(pool, `select * from counted_reports where id = ${mine} order by id`),
+    evidence: await rows(pool, `select * from reported_evidence where id = ${mine} order by id`),
+  }
+}
+
+/** What is believed about people, in general. */
+async function karmaOf({ app: { pool } }: TwinSite) {
+  const karmas = await rows(
+    pool,
+    `select reporter_id, agreed, disagreed, agreements, retractions, wanted_mail, contradictions,
+      overrulings, agreed_on::text from karmas order by reporter_id`,
+  )
+  const witnesses = await pool.query<{ id: string; content: Buffer }>(
+    'select campaign_id as id, content from campaign_witnesses order by campaign_id',
+  )
+  return {
+    karmas,
+    witnesses: witnesses.rows.map(({ id, content }) => [id, unpackWitnesses(content)]),
+  }
+}
+
+/** The counters; a roll-up drops the short periods of past days of the keys that it writes. */
+async function countersOf({ app: { pool } }: TwinSite) {
+  const periods = [...(await storedModel(pool))].map(([bucket, counts]) => {
+    const [, period = '', number = ''] = /\/([a-z]+)\/(\d+)$/.exec(bucket) ?? []
+    return { bucket, counts, period, at: Number(number) * (periodMs[period] ?? DAY_MS) }
+  })
+  return new Map(
+    periods
+      .filter(({ period, at }) => period === 'day' || at > start.getTime() - 2 * HOUR_MS)
+      .map(({ bucket, counts }) => [bucket, counts]),
+  )
+}
+
+const periodMs: Record<string, number> = { slot: 600_000, hour: HOUR_MS, day: DAY_MS }
+
+/** The reputations at one instant, rounded to the digits that are stored. */
+async function reputationsOf({ app: { pool } }: TwinSite) {
+  const { rows: found } = await pool.query<{ kind: string; name: string; detail: Buffer }>(
+    'select kind, name, detail from reputations order by kind, name',
+  )
+  return found.flatMap(({ kind, name, detail }) => {
+    const { all } = effectiveAt(unpackDetail(detail), later(HOUR_MS))
+    const sums = Object.values(all).map((sum) => sum.toFixed(3))
+    return sums.every((sum) => Number(sum) === 0) ? [] : [[kind, name, ...sums]]
+  })
+}
+
+const kinds = massKinds.filter((kind) => {
+  return 'undo' in massEffects[kind] && /retract|correct|again/.test(kind)
+})
+
+const twin = await openTwin()
+
+/** Compares what is owed and believed, and what was counted. */
+async function expectSame(site: TwinSite, other = twin): Promise<void> {
+  const owedThere = await owed(other)
+  expect(withoutExtra(await owed(site), owedThere)).toEqual(owedThere)
+  expect(await karmaOf(site)).toEqual(await karmaOf(other))
+  expect(await reputationsOf(site)).toEqual(await reputationsOf(other))
+  expect(await countersOf(site)).toEqual(await countersOf(other))
+}
+
+/** Does an action, and the jobs that follow from it. */
+async function act(site: TwinSite, kind: MassKind, { atMs = 0, ids = past.ids } = {}) {
+  site.setClock(later(atMs))
+  const id = await startAction(site, kind, ids)
+  await finish(site, id)
+  site.setClock(later(atMs + MINUTE_MS))
+  await site.work()
+  return id
+}
+
+test('the reports are of all kinds, and their feedback in all states', async () => {
+  const { reports, feedback } = await owed(twin)
+  const statesOf = (some: unknown[]) => new Set(some.map((one) => (one as { state: string }).state))
+  expect(statesOf(reports)).toEqual(new Set(['analyzed', 'forwarded', 'kept']))
+  const states = ['queued', 'waiting', 'merged', 'held', 'sent']
+  expect(statesOf(feedback)).toEqual(new Set(states))
+  const { rowCount } = await twin.app.pool.query(
+    `select from report_events where phrases::text like '%reporter-paced%'`,
+  )
+  expect(rowCount).toBeGreaterThan(5)
+})
+
+test.skipIf(isDistributed).for(kinds)(
+  'after %s was undone, all is as on a site where it never happened',
+  async (kind) => {
+    const site = await openTwin()
+    const id = await act(site, kind)
+    expect((await owed(site)).reports).not.toEqual((await owed(twin)).reports)
+    site.setClock(later(20 * MINUTE_MS))
+    await undo(site, id)
+    await site.work()
+    await expectSame(site)
+    await site.close()
+  },
+)
+
+test.skipIf(isDistributed)('an action that is undone under way leaves nothing behind', async () => {
+  const site = await openTwin()
+  for (const kind of ['retract', 'correct-legitimate'] as const) {
+    const id = await startAction(site, kind, past.ids)
+    for (let step = 0; step < 2; step++) await runActOnReports({ actionId: id }, site.app)
+    // The jobs of the reports have not run yet.
+    await undo(site, id)
+    await site.work()
+    await expectSame(site)
+  }
+  await site.close()
+})
+
+test.skipIf(isDistributed)('of two actions, either may be undone first', async () => {
+  for (const order of [
+    [0, 1],
+    [1, 0],
+  ] as const) {
+    const site = await openTwin()
+    const half = past.ids.slice(0, past.ids.length / 2)
+    const actions = [
+      await act(site, 'correct-legitimate'),
+      await act(site, 'retract', { atMs: 5 * MINUTE_MS, ids: half }),
+    ]
+    site.setClock(later(20 * MINUTE_MS))
+    for (const which of order) await undo(site, actions[which] ?? '')
+    await site.work()
+    await expectSame(site)
+    await site.close()
+  }
+})
+
+test.skipIf(isDistributed)('a later action stays when an earlier one is undone', async () => {
+  const [site, other] = [await openTwin(), await openTwin()]
+  const some = past.ids.slice(0, 20)
+  const first = await act(site, 'correct-marketing')
+  await act(site, 'retract', { atMs: 5 * MINUTE_MS, ids: some })
+  await act(other, 'retract', { atMs: 5 * MINUTE_MS, ids: some })
+  site.setClock(later(20 * MINUTE_MS))
+  await undo(site, first)
+  await site.work()
+  for (const one of [site, other]) {
+    one.setClock(later(UNDO_MS + 10 * MINUTE_MS))
+    await runSettleActions(one.app)
+    await one.count()
+  }
+  expect(await karmaOf(site)).toEqual(await karmaOf(other))
+  const statesOf = async (one: TwinSite) =>
+    (await owed(one)).reports.map((report) => (report as { state: string }).state)
+  expect(await statesOf(site)).toEqual(await statesOf(other))
+  await Promise.all([site.close(), other.close()])
+})
+
+test.skipIf(isDistributed)(
+  'reports that arrive meanwhile do not change what is undone',
+  async () => {
+    const [site, other] = [await openTwin(), await openTwin()]
+    const id = await act(site, 'correct-legitimate')
+    for (const one of [site, other]) {
+      one.setClock(later(12 * MINUTE_MS))
+      await one.accept(arrivals)
+      await one.work()
+    }
+    site.setClock(later(20 * MINUTE_MS))
+    await undo(site, id)
+    await site.work()
+    const owedThere = await owed(other)
+    expect(withoutExtra(await owed(site), owedThere)).toEqual(owedThere)
+    const lost = ({ karmas }: Awaited<ReturnType<typeof karmaOf>>) =>
+      karmas.map((one) => [(one as { reporter_id: string }).reporter_id, { ...(one as object) }])
+    expect(lost(await karmaOf(site))).toEqual(lost(await karmaOf(other)))
+    // The reports that arrived are forwarded as much as on the other site: no karma was lost.
+    const paced = async (one: TwinSite) =>
+      (
+        await one.app.pool.query(
+          `select from report_events where report_id = any($1::uuid[])
+           and phrases::text like '%reporter-paced%'`,
+          [arrivals.map((arrival) => arrival.id)],
+        )
+      ).rowCount
+    expect(await paced(site)).toBe(await paced(other))
+    await Promise.all([site.close(), other.close()])
+  },
+)
+
+test.skipIf(isDistributed)('what a reporter changes meanwhile stays', async () => {
+  const [site, other] = [await openTwin(), await openTwin()]
+  const id = await act(site, 'correct-legitimate')
+  const [retracted = [], changed = []] = [past.ids.slice(0, 10), past.ids.slice(10, 20)]
+  for (const one of [site, other]) {
+    one.setClock(later(12 * MINUTE_MS))
+    for (const report of retracted) await retractReport(one.app, report, { isReporter: true })
+    const changes = changed.map((reportId) => {
+      return { reportId, kind: 'not-spam' as const, comment: null, isShadowed: false }
+    })
+    await inTransaction(one.app.pool, (tx) => changeReports(tx, one.app, changes, one.app.clock()))
+    await one.work()
+    await one.work()
+  }
+  site.setClock(later(20 * MINUTE_MS))
+  await undo(site, id)
+  await site.work()
+  await site.work()
+  const of = async (one: TwinSite) => (await owed(one)).reports
+  expect(await of(site)).toEqual(await of(other))
+  const { karmas } = await karmaOf(site)
+  const counts = (some: unknown[]) =>
+    some.map((one) => {
+      const { reporter_id, retractions, wanted_mail, overrulings } = one as Record<string, unknown>
+      return { reporter_id, retractions, wanted_mail, overrulings }
+    })
+  expect(counts(karmas)).toEqual(counts((await karmaOf(other)).karmas))
+  await Promise.all([site.close(), other.close()])
+})
+
+test.skipIf(isDistributed)('desks that were notified meanwhile get a correction', async () => {
+  const site = await openTwin()
+  const { pool } = site.app
+  const id = await act(site, 'retract')
+  const notes = await pool.query<{ id: string }>(`
+    update feedback_reports set state = 'sent', finished_at = created_at, message_id = '<n@x>'
+    where kind = 'redeemed' returning report_id as id`)
+  expect(notes.rowCount).toBeGreaterThan(3)
+  site.setClock(later(20 * MINUTE_MS))
+  await undo(site, id)
+  await site.work()
+  const again = await pool.query<{ id: string }>(
+    `
+    select distinct report_id as id from feedback_reports
+    where kind = 'complaint' and created_at >= $1`,
+    [later(20 * MINUTE_MS)],
+  )
+  const idsOf = (some: { id: string }[]) => [...new Set(some.map((one) => one.id))].toSorted()
+  expect(idsOf(again.rows)).toEqual(idsOf(notes.rows))
+  const described = await describeMassAction(pool, id)
+  expect(described?.counts).toMatchObject({ notified: idsOf(notes.rows).length, changed: 0 })
+  const { rows: audit } = await pool.query<{ detail: string }>(
+    `select detail from audit_log where action = 'mass action' order by id desc limit 1`,
+  )
+  expect(audit[0]?.detail).toContain(
+    `${idsOf(notes.rows).length} restored after a desk was notified`,
+  )
+  await site.close()
+})
+
+test.skipIf(isDistributed)('karma changes when an action can no longer be undone', async () => {
+  const site = await openTwin()
+  const before = await karmaOf(site)
+  await act(site, 'retract')
+  expect(await karmaOf(site)).toEqual(before)
+  site.setClock(later(UNDO_MS + MINUTE_MS))
+  await runSettleActions(site.app)
+  await site.count()
+  const { karmas } = await karmaOf(site)
+  const overruled = karmas.map((one) => Number((one as { overrulings: number }).overrulings))
+  expect(overruled.reduce((sum, count) => sum + count)).toBe(past.ids.length)
+  const { rowCount } = await site.app.pool.query('select from mass_action_records')
+  expect(rowCount).toBe(0)
+  await site.close()
+})
+
+test.skipIf(isDistributed)('nothing of an erased account is restored', async () => {
+  const site = await openTwin()
+  const { pool } = site.app
+  const id = await act(site, 'correct-legitimate')
+  const reporter = await findReporter(pool, busy.id)
+  if (!reporter) throw new Error('The account is missing.')
+  await beginErasure(site.app, reporter, 'keep')
+  const { rows: erasures } = await pool.query<{ id: string }>('select id from erasures')
+  await pool.query(`update feedback_reports set state = 'sent' where state = 'queued'`)
+  site.setClock(later(10 * MINUTE_MS))
+  await runEraseAccount({ erasureId: erasures[0]?.id ?? '' }, site.app)
+  const mine = await pool.query('select from reports where reporter_id = $1', [busy.id])
+  expect(mine.rowCount).toBe(0)
+  const { rows: left } = await pool.query(
+    `select report_id from mass_action_records join reports on reports.id = report_id
+     where reporter_id not in (select id from reporters)`,
+  )
+  expect(left).toEqual([])
+  site.setClock(later(20 * MINUTE_MS))
+  await undo(site, id)
+  const described = await describeMassAction(pool, id)
+  expect(described?.counts.gone).toBeGreaterThan(5)
+  await site.close()
+})
+
+type Owed = Awaited<ReturnType<typeof owed>>
+
+/** Leaves out feedback that the action queued, and that was withdrawn unsent. */
+function withoutExtra(site: Owed, twin: Owed): Owed {
+  const key = (one: unknown) => {
+    const { report_id: id, number } = one as { report_id: string; number: number }
+    return `${id} ${number}`
+  }
+  const known = new Set(twin.feedback.map(key))
+  const isExtra = (one: unknown) =>
+    !known.has(key(one)) && (one as { state: string }).state === 'withdrawn'
+  return { ...site, feedback: site.feedback.filter((one) => !isExtra(one)) }
+}
