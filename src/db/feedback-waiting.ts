@@ -316,6 +316,7 @@ export async function releaseFeedback(
 /** A feedback report as it was before it was withdrawn. */
 type FormerFeedback = {
   state: string
+  isShadowed: boolean
   dueAt: Date | null
   finishedAt: Date | null
   incidents: number
@@ -326,11 +327,11 @@ type FormerFeedback = {
 export async function restoreFeedback(
   tx: Db,
   { reportId, number }: FeedbackKey,
-  { state, dueAt, finishedAt, incidents, isDigest }: FormerFeedback,
+  { state, isShadowed, dueAt, finishedAt, incidents, isDigest }: FormerFeedback,
 ): Promise<void> {
   await tx.query(sql`
     update feedback_reports
-    set state = ${state}, due_at = ${dueAt}, finished_at = ${finishedAt}, incidents = ${incidents},
+    set state = ${isShadowed ? 'shadowed' : state}, due_at = ${dueAt}, finished_at = ${finishedAt}, incidents = ${incidents},
       is_digest = ${isDigest}
     where ${isId('report_id', reportId)} and number = ${number} and state = 'withdrawn'`)
 }

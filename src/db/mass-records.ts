@@ -12,7 +12,9 @@ import { rowOf, rowsOf } from './rows.ts'
 export type RecordedFeedback = Pick<FeedbackKey, 'number'> & {
   consumerId: string
   kind: FeedbackKind
-  state: FeedbackState | 'shadowed'
+  /** As its reporter sees it. */
+  state: FeedbackState
+  isShadowed: boolean
   dueAt: string | null
   finishedAt: string | null
   incidents: number

@@ -11,10 +11,10 @@ import {
 import type { RecordedFeedback } from '../db/mass-records.ts'
 import type { Db } from '../db/pool.ts'
 import { send } from '../queue/boss.ts'
-import { forwardReport } from './forward-report.ts'
+import { queueOf } from './queues.ts'
 import { type QueuedFeedback, queueFeedback } from './queue-feedback.ts'
 
-const unsent: readonly string[] = ['queued', 'held', 'waiting', 'merged', 'shadowed']
+const unsent: readonly string[] = ['queued', 'held', 'waiting', 'merged']
 
 /** Returns the feedback reports of some reports before an action, by report. */
 export async function recordFeedback(
@@ -32,7 +32,7 @@ export async function recordFeedback(
       reportId,
       {
         ...{ number, consumerId, kind, incidents, isDigest },
-        state: one.isShadowed ? 'shadowed' : one.state,
+        ...{ state: one.state, isShadowed: one.isShadowed },
         dueAt: one.dueAt?.toISOString() ?? null,
         finishedAt: one.finishedAt?.toISOString() ?? null,
         mergedInto: one.mergedInto,
@@ -76,12 +76,11 @@ export async function giveBackFeedback(
   const owed = recorded.filter(
     (one) => one.state !== 'withdrawn' && withdrawn.has(one.number) && !isTold(one),
   )
-  const jobs: FeedbackKey[] = []
   for (const one of owed) {
     const key = { reportId, number: one.number }
-    if ((await restoreOne(tx, key, one, { isFreed, now })) === 'queued') jobs.push(key)
+    const state = await restoreOne(tx, key, one, { isFreed, now })
+    if (state === 'queued') await send(app.boss, queueOf(one), [key], tx)
   }
-  await send(app.boss, forwardReport, jobs, tx)
   await correct(tx, reportId, { recorded, notified }, app, now)
   return notified.length > 0
 }
@@ -103,7 +102,7 @@ async function restoreOne(
     if (await joinHead(tx, key, { reportId: mergedInto, number: mergedNumber })) return state
     // The other one was sent without it, so it is sent alone.
     const alone = { state: 'waiting', dueAt: now, finishedAt: null, incidents: 1 } as const
-    await restoreFeedback(tx, key, { ...alone, isDigest: false })
+    await restoreFeedback(tx, key, { ...alone, isDigest: false, isShadowed: false })
     return 'waiting'
   }
   const left = members.length - (await rejoinMembers(tx, key, members))
@@ -111,7 +110,8 @@ async function restoreOne(
     isFreed && state === 'waiting' ? new Date(now.getTime() + FOR_HEAD_MS) : dateOf(one.dueAt)
   const incidents = Math.max(1, one.incidents - left)
   const finishedAt = dateOf(one.finishedAt)
-  await restoreFeedback(tx, key, { state, dueAt, finishedAt, incidents, isDigest: one.isDigest })
+  const { isDigest, isShadowed } = one
+  await restoreFeedback(tx, key, { state, dueAt, finishedAt, incidents, isDigest, isShadowed })
   return state
 }
 
