@@ -782,6 +782,7 @@ create table mail_relay (
   failures integer not null,
   next_try_at timestamp with time zone,
   accepted_at timestamp with time zone,
+  resumed_at timestamp with time zone,
   constraint mail_relay_pkey PRIMARY KEY (id),
   constraint mail_relay_single CHECK ((id = 1))
 );

@@ -11,6 +11,7 @@ import { tortureRestarts } from '../test/support/torture/restarts/torture-restar
 import { tortureSending } from '../test/support/torture/sending/torture-sending.ts'
 import { tortureLimitsHere } from '../test/support/torture/limits/torture-limits-here.ts'
 import { tortureMove } from '../test/support/torture/torture-move.ts'
+import { tortureHanging } from '../test/support/torture/sending/torture-hanging.ts'
 import { tortureRelay } from '../test/support/torture/sending/torture-relay.ts'
 import { tortureShadow } from '../test/support/torture/shadow/torture-shadow.ts'
 import { tortureReports } from '../test/support/torture/torture-reports.ts'
@@ -61,7 +62,7 @@ const runs = {
   reports: () => tortureLine({ kills }),
   nodes: () => tortureLine({ kills, isCitus: true }),
   all: () => tortureLine({ kills: Infinity, isAll: true, minutes }),
-  relay: () => tortureRelay(console.log),
+  relay: async () => [...(await tortureRelay(console.log)), ...(await tortureHanging(console.log))],
   composing: () => tortureComposing(console.log),
   limits: () => tortureLimitsHere(console.log),
   bodies: () => tortureBodies(console.log),

@@ -172,20 +172,64 @@ export async function keepFirstDue(
     where next.name = ${name} and next.id = pair.id`)
 }
 
+/** Postpones jobs that no worker has taken. */
+export async function postponeJobs(
+  db: Db,
+  name: string,
+  ids: readonly string[],
+  until: Date,
+): Promise<void> {
+  await db.query(sql`
+    update pgboss.job set start_after = ${until}
+    where name = ${name} and id = any(${ids}::uuid[]) and state = 'created'`)
+}
+
 /**
- * Makes postponed jobs due now, and returns their number: those that our mail server refused, and
- * those created before an instant that do not wait for the end of an attempt.
+ * The condition of jobs that wait although no attempt of them may be running. A job in reserve
+ * waits for its first minute while the process that created it does its work.
+ */
+const isIdle = sql`state < 'active' and start_after > pgboss.job_now()
+  and not data ? 'isUnderWay'
+  and (state = 'retry' or start_after > created_on + interval '65 seconds'
+    or data ?| array['postponedSince', 'refusedSince'])`
+
+/**
+ * Makes postponed jobs due in two seconds, and returns their number. Jobs whose attempt may still
+ * be running keep waiting for its end. With `failedSince`, retries wait on unless they failed since
+ * then, so that those with other causes do not use up their attempts.
  */
 export async function startPostponedJobs(
   tx: Db,
   names: readonly string[],
-  createdBefore: Date,
+  { failedSince }: { failedSince?: Date } = {},
 ): Promise<number> {
   const { rowCount } = await tx.query(sql`
-    update pgboss.job set start_after = pgboss.job_now()
-    where name = any(${names}::text[]) and state < 'active' and start_after > pgboss.job_now()
-      and not data ? 'postponedSince' and (data ? 'refusedSince' or created_on < ${createdBefore})`)
+    update pgboss.job set start_after = pgboss.job_now() + interval '2 seconds'
+    where name = any(${names}::text[]) and ${isIdle}
+      and (${failedSince}::timestamptz is null or state = 'created'
+        or started_on >= ${failedSince}::timestamptz)`)
   return rowCount ?? 0
+}
+
+/**
+ * Makes one of the postponed jobs due, any, so that none that keeps failing is tried each time.
+ * Returns whether there was one; `none` if there are no unfinished jobs at all.
+ */
+export async function startOneJob(
+  tx: Db,
+  names: readonly string[],
+): Promise<'started' | 'busy' | 'none'> {
+  const { rowCount } = await tx.query(sql`
+    with next as (
+      select name, id from pgboss.job as pgboss_job
+      where name = any(${names}::text[]) and ${isIdle}
+      order by random() limit 1 for update of pgboss_job skip locked)
+    update pgboss.job set start_after = pgboss.job_now() from next
+    where job.name = next.name and job.id = next.id`)
+  if ((rowCount ?? 0) > 0) return 'started'
+  const { rows } = await tx.query(sql`
+    select from pgboss.job where name = any(${names}::text[]) and state <= 'active' limit 1`)
+  return rows.length > 0 ? 'busy' : 'none'
 }
 
 /** Returns which queues have a job that a worker could take now. */

@@ -16,12 +16,20 @@ export type MailRelay = {
   /** The earliest time of the next attempt; null: sending is not paused. */
   nextTryAt: Date | null
   acceptedAt: Date | null
+  /**
+   * When sending last resumed after a refusal, or an operator had all mail tried again: what failed
+   * before may succeed now.
+   */
+  resumedAt: Date | null
 }
 
 const columns = sql`refused_since as "refusedSince", reply, next_try_at as "nextTryAt",
-  accepted_at as "acceptedAt"`
+  accepted_at as "acceptedAt", resumed_at as "resumedAt"`
 
-const healthy: MailRelay = { refusedSince: null, reply: null, nextTryAt: null, acceptedAt: null }
+const healthy: MailRelay = {
+  ...{ refusedSince: null, reply: null, nextTryAt: null },
+  ...{ acceptedAt: null, resumedAt: null },
+}
 
 /** Returns the state of the relay. */
 export async function findMailRelay(db: Db): Promise<MailRelay> {
@@ -30,16 +38,28 @@ export async function findMailRelay(db: Db): Promise<MailRelay> {
 
 /**
  * Stores that the relay accepted a mail, which ends a pause. Ignores mail handed over before the
- * latest refusal, because it does not show that the relay accepts mail again.
+ * latest refusal, because it does not show that the relay accepts mail again. Returns since when
+ * the relay had refused mail, if this ends a refusal.
  */
 export async function noteAccepted(
-  db: Db,
+  tx: Db,
   { at, handedOverAt }: { at: Date; handedOverAt: Date },
-): Promise<void> {
-  await db.query(sql`
+): Promise<Date | undefined> {
+  const { rows } = await tx.query<{ since: Date | null }>(sql`
     update mail_relay set accepted_at = ${at}, refused_since = null, reply = null, failures = 0,
-      next_try_at = null
-    where refused_at is null or refused_at <= ${handedOverAt}`)
+      next_try_at = null,
+      resumed_at = case when before.since is null then resumed_at else ${at}::timestamptz end
+    from (select id, refused_since as since from mail_relay for update) as before
+    where mail_relay.id = before.id and (refused_at is null or refused_at <= ${handedOverAt})
+    returning before.since`)
+  return rows[0]?.since ?? undefined
+}
+
+/** Stores that the relay answers again while no mail waits that could be tried. */
+export async function noteReachable(db: Db, at: Date): Promise<void> {
+  await db.query(sql`
+    update mail_relay set refused_since = null, reply = null, failures = 0, next_try_at = null,
+      resumed_at = ${at}`)
 }
 
 /**
@@ -48,20 +68,23 @@ export async function noteAccepted(
  */
 export type RelayPauses = { firstMs: number; maxMs: number }
 
+/** A failure of the relay. `since`: when it began, if it was noticed later. */
+type RelayFailure = { at: Date; reply: string; handedOverAt: Date; since?: Date }
+
 /**
  * Stores a failure of the relay. With `pauses` it also pauses sending; failures of attempts that
  * ran concurrently count as one.
  */
 export async function noteRefused(
   db: Db,
-  { at, reply, handedOverAt }: { at: Date; reply: string; handedOverAt: Date },
+  { at, reply, handedOverAt, since = at }: RelayFailure,
   pauses: RelayPauses | undefined,
 ): Promise<void> {
   const { firstMs, maxMs } = pauses ?? {}
   const isNext = sql`${firstMs}::float8 is not null
     and (next_try_at is null or refused_at is null or refused_at < ${handedOverAt})`
   await db.query(sql`
-    update mail_relay set refused_since = coalesce(refused_since, ${at}), refused_at = ${at},
+    update mail_relay set refused_since = coalesce(refused_since, ${since}), refused_at = ${at},
       reply = ${reply}, failures = case when ${isNext} then failures + 1 else failures end,
       next_try_at = case when ${isNext}
         then ${at}::timestamptz + interval '1 millisecond'
@@ -81,6 +104,11 @@ export function claimTrial(db: Db, now: Date, until: Date): Promise<boolean> {
 /** Ends the pause of sending, so that the next mail tries the relay. */
 export async function endPause(tx: Db, now: Date): Promise<void> {
   await tx.query(sql`update mail_relay set next_try_at = ${now} where next_try_at > ${now}`)
+}
+
+/** Has all processes forget what failed before an instant, as when sending resumes. */
+export async function noteResumed(tx: Db, at: Date): Promise<void> {
+  await tx.query(sql`update mail_relay set resumed_at = ${at}`)
 }
 
 /** `feedback`: mail to abuse desks; `letter`: mail to people. */

@@ -1,5 +1,5 @@
 import type { WorkApp } from '../app.ts'
-import type { SendOutcome } from '../letters/relay-gate.ts'
+import type { SendOutcome } from '../letters/relay-memory.ts'
 import type { Clock } from '../world.ts'
 
 type Send = NonNullable<WorkApp['mailer']>['send']
@@ -28,6 +28,8 @@ type Admission = { ticket: Ticket } | { waitsUntil: Date }
  */
 export type ConsumerQueues = {
   admit: (consumer: { id: string; connectionsMax: number | null }) => Admission
+  /** Forgets all failures, because our own mail server may have caused them. */
+  forgive: () => void
 }
 
 const CONNECTIONS = 2
@@ -96,6 +98,9 @@ export function createConsumerQueues(clock: Clock, pauses = usualPauses): Consum
         return { waitsUntil: new Date(now + BACKLOG_MS) }
       }
       return { ticket: takeTicket(queue, { clock, pauses }) }
+    },
+    forgive() {
+      for (const queue of queues.values()) clearFailures(queue)
     },
   }
 }

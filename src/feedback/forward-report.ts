@@ -2,20 +2,26 @@ import type { z } from 'zod'
 import { spans } from '../activity/spans.ts'
 import type { WorkApp } from '../app.ts'
 import { giveBackPlaces } from '../db/consumer-scopes.ts'
-import { type FeedbackState, listFeedback, nameOf } from '../db/feedback-reports.ts'
-import { throughOutage } from '../db/follow.ts'
+import { postponeJobs } from '../db/dead-letters.ts'
+import {
+  type FeedbackKey,
+  type FeedbackState,
+  listFeedback,
+  nameOf,
+} from '../db/feedback-reports.ts'
 import { mayAppear } from '../db/prepared.ts'
 import { reasonOf } from '../errors.ts'
 import {
+  type AttemptWatch,
   COMPOSING_MS_MAX,
   type RelayResult,
   isRefusal,
   SEND_MS_MAX,
-  type SendOutcome,
 } from '../letters/relay-gate.ts'
+import type { SendOutcome } from '../letters/relay-memory.ts'
 import { composeReturnPath } from '../mail/verp.ts'
 import type { ComposedFeedback, ParserPool } from '../parsing/parser-pool.ts'
-import { failureOf, type JobOutcome } from '../queue/work.ts'
+import { failureOf, giveBack, type JobOutcome, underWay } from '../queue/work.ts'
 import { composeLoaded, messageIdOf } from './compose-feedback.ts'
 import type { SendTurn, Ticket } from './consumer-queues.ts'
 import {
@@ -137,16 +143,28 @@ export async function forwardAtOnce(
   const sendBefore = new Date(app.clock().getTime() + AT_ONCE_MS_MAX)
   forwarding.handedOver += handed.length
   try {
-    if (app.mailer && (await forwarding.relay.pausedUntil())) return
+    const pausedUntil = app.mailer && (await forwarding.relay.pausedUntil())
+    if (pausedUntil) {
+      for (const [queue, its] of Map.groupBy(handed, ({ feedback }) => queueOf(feedback))) {
+        const ids = its.map(({ feedback }) => reserveJobId(feedback))
+        await postponeJobs(app.pool, queue.name, ids, pausedUntil)
+      }
+      return
+    }
     const outcomes = new Map<string, JobOutcome>()
     const placed = (await findPlaces(handed, app, forwarding, outcomes)).map((one) => ({
       ...one,
       reserve: { jobId: reserveJobId(one.feedback), sendBefore },
     }))
     const loaded = new Map(handed.map((one) => [nameOf(one.feedback), one.loaded]))
-    const underWay = await sendPlaced(placed, loaded, app, forwarding, outcomes)
-    for (const one of underWay)
-      await postponeReserve(one, outcomes.get(nameOf(one.feedback)), app, forwarding)
+    const slow = await sendPlaced(placed, loaded, app, forwarding, outcomes)
+    const left = new Map(slow.map((one) => [nameOf(one.feedback), one]))
+    for (const { feedback } of handed) {
+      const outcome = outcomes.get(nameOf(feedback))
+      const one = left.get(nameOf(feedback))
+      if (one) await postponeReserve(one, outcome, app)
+      else if (outcome !== undefined) returnReserve(feedback, Promise.resolve(outcome), app)
+    }
   } catch (error) {
     const reportIds = handed.map(({ feedback }) => feedback.reportId)
     const facts = { reportIds, reason: reasonOf(error) }
@@ -156,34 +174,33 @@ export async function forwardAtOnce(
   }
 }
 
-/**
- * Lets the job in reserve start only when the mail in progress has certainly ended. If it ends
- * without having been sent, the job starts soon.
- */
+/** Lets the job in reserve start only when the mail in progress has certainly ended. */
 async function postponeReserve(
   { feedback, reserve, ended }: FeedbackInProgress,
   outcome: JobOutcome | undefined,
-  { boss, clock, log }: Needs,
-  { inProgress, retryMs }: Forwarding,
+  app: Needs,
 ): Promise<void> {
-  const { reportId, number } = feedback
   if (!reserve || typeof outcome !== 'object' || !('postponedTo' in outcome)) return
-  const startJobAt = (startAfter: Date) =>
-    boss.update(queueOf(feedback).name, { reportId, number }, { id: reserve.jobId, startAfter })
-  const { updated } = await startJobAt(outcome.postponedTo)
-  if (updated > 0) reserve.sendBefore = new Date(outcome.postponedTo.getTime() - SEND_MS_MAX)
-  const ending = ended.then(async (late) => {
-    if (late === 'done') return
-    const isPostponed = 'postponedTo' in late
-    const again = isPostponed ? late.postponedTo : new Date(clock().getTime() + retryMs)
-    await throughOutage(() => startJobAt(again))
-  })
-  const left = ending.catch((error: unknown) => {
-    const facts = { reportId, number, reason: reasonOf(error) }
-    log.warn(facts, 'A feedback report waits for its job longer than needed.')
-  })
-  inProgress.set(`job ${reserve.jobId}`, left)
-  void left.then(() => inProgress.delete(`job ${reserve.jobId}`))
+  const { postponedTo } = outcome
+  const payload = underWay(keyOf(feedback))
+  const job = { id: reserve.jobId, startAfter: postponedTo }
+  const { updated } = await app.boss.update(queueOf(feedback).name, payload, job)
+  if (updated > 0) reserve.sendBefore = new Date(postponedTo.getTime() - SEND_MS_MAX)
+  returnReserve(feedback, ended, app)
+}
+
+/** Drops the job in reserve of a mail that was sent, and lets it start soon otherwise. */
+function returnReserve(
+  feedback: FeedbackKey & { isShadowed?: boolean },
+  ended: Promise<JobOutcome>,
+  app: Needs,
+): void {
+  const job = { id: reserveJobId(feedback), payload: keyOf(feedback) }
+  giveBack(app, queueOf(feedback), job, ended)
+}
+
+function keyOf({ reportId, number }: FeedbackKey): FeedbackKey {
+  return { reportId, number }
 }
 
 /**
@@ -330,7 +347,10 @@ async function deliver(
   }
   const ticket = composing.isSlow() ? takePlaceAgain(one, takenAt, queues, app) : one.ticket
   const since = refusedSince === undefined ? undefined : new Date(refusedSince)
-  const sending = (how: How) => relay.send(() => sendOne(raw, feedback, how, app), since)
+  const sending = (how: How) =>
+    relay.send({ to: feedback.address, refusedSince: since }, (watch) =>
+      sendOne(raw, feedback, { ...how, ...watch }, app),
+    )
   const result: RelayResult | 'held' | undefined = ticket ? await ticket.run(sending) : 'held'
   if (result === undefined || (result !== 'held' && result.outcome === 'later')) {
     if (hourlyMaxOf(consumer, app.config) !== undefined) {
@@ -376,7 +396,7 @@ function spanAttributes({ number, consumerId }: SendableFeedback['feedback']) {
 async function sendOne(
   raw: Buffer,
   feedback: SendableFeedback['feedback'],
-  how: How,
+  how: How & AttemptWatch,
   { mailer, config }: Needs,
 ): Promise<SendOutcome> {
   const from = composeReturnPath(feedback, {
@@ -440,8 +460,9 @@ function postpone(
   const { composing, ticket } = one
   const isInLine =
     !composing.isSlow() && ticket !== undefined && ticket.expectedMs <= EXPECTED_MS_MAX
-  const ms = isInLine && ticket.drop() ? retryMs : leaseMs
-  return { postponedTo: new Date(app.clock().getTime() + ms), payload: {} }
+  const isDropped = isInLine && ticket.drop()
+  const postponedTo = new Date(app.clock().getTime() + (isDropped ? retryMs : leaseMs))
+  return { postponedTo, payload: {}, ...(!isDropped && { ended: one.ended }) }
 }
 
 /**
@@ -458,14 +479,14 @@ function postponeUntilRelay(
 
 function postponeAgain(
   { reportId, number, postponedSince }: Payload,
-  { postponedTo, payload }: { postponedTo: Date; payload: object },
+  outcome: Extract<JobOutcome, { postponedTo: Date }>,
   app: Pick<Needs, 'clock'>,
 ): JobOutcome {
-  if ('reportId' in payload) return { postponedTo, payload }
+  if ('reportId' in outcome.payload) return outcome
   const now = app.clock()
   const since = postponedSince ?? now.toISOString()
   if (now.getTime() - Date.parse(since) > GIVE_UP_MS) {
     return { failed: 'The mail server of the consumer accepted nothing for five days.' }
   }
-  return { postponedTo, payload: { reportId, number, postponedSince: since } }
+  return { ...outcome, payload: { reportId, number, postponedSince: since } }
 }

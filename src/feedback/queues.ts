@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
 import type { FeedbackKey } from '../db/feedback-reports.ts'
+import { mailQueues, shownQueue } from '../letters/relay-memory.ts'
 import { defineQueue } from '../queue/define-queue.ts'
 
 /**
@@ -9,7 +10,7 @@ import { defineQueue } from '../queue/define-queue.ts'
  * (`postponedSince`) and since which our own mail server has refused it (`refusedSince`).
  */
 export const forwardReport = defineQueue({
-  name: 'forward-report',
+  name: mailQueues.feedback,
   payload: z.object({
     reportId: z.uuid(),
     number: z.int().min(1).max(255),
@@ -25,7 +26,7 @@ export const forwardReport = defineQueue({
  * mail is composed as usual, and not sent.
  */
 export const showForwarded = defineQueue({
-  name: 'show-forwarded',
+  name: shownQueue,
   payload: forwardReport.payload,
   attempts: forwardReport.attempts,
   batchSize: 50,

@@ -9,9 +9,9 @@ import {
 } from '../db/feedback-waiting.ts'
 import { releaseLetters } from '../db/letters.ts'
 import { startPostponedJobs } from '../db/dead-letters.ts'
-import { endPause } from '../db/mail-relay.ts'
+import { endPause, noteResumed } from '../db/mail-relay.ts'
 import type { Db } from '../db/pool.ts'
-import { LEASE_MS } from '../letters/relay-gate.ts'
+import { resumedQueueNames } from '../letters/relay-memory.ts'
 import { sendLetter } from '../letters/send-letter.ts'
 import { type Boss, send } from '../queue/boss.ts'
 import { forwardReport, showForwarded } from './queues.ts'
@@ -51,8 +51,8 @@ export const resendRefused = defineRelease('refused', {
 })
 
 /**
- * Tries our mail server again without waiting for the end of the pause, with the mail that was
- * postponed because of it.
+ * Tries our mail server again without waiting for the end of the pause, with all mail that waits
+ * for another attempt, whatever it waits for. Mail that is being sent is not tried a second time.
  */
 export const retryMail = defineAction({
   name: 'outbox retry',
@@ -66,9 +66,8 @@ export const retryMail = defineAction({
   },
   async run(tx, _, { at }) {
     await endPause(tx, at)
-    const createdBefore = new Date(at.getTime() - LEASE_MS)
-    const names = [forwardReport.name, sendLetter.name]
-    const count = await startPostponedJobs(tx, names, createdBefore)
+    await noteResumed(tx, at)
+    const count = await startPostponedJobs(tx, resumedQueueNames)
     return { done: 'retried', count, audit: `${count} postponed mails` }
   },
 })

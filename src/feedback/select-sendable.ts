@@ -179,6 +179,7 @@ export function openForwarding(
   } = {},
 ): Forwarding {
   const queues = createConsumerQueues(app.clock, pauses)
+  relay.onFresh(() => queues.forgive())
   const kept = { keeper: createKeeper(app), relay }
   return { queues, ...kept, inProgress: new Map(), handedOver: 0, waitMsMax, leaseMs, retryMs }
 }

@@ -71,11 +71,11 @@ const conditions = {
     action: 'outbox retry',
     page: '/admin/outbox',
   }),
-  'feedback-owed': tooMuch('seconds', 15 * MINUTE, HOUR, {
+  'feedback-owed': tooMuch('seconds', 5 * MINUTE, HOUR, {
     hiddenBy: ['mail-leaving'],
     page: '/admin/outbox?state=queued',
   }),
-  'letters-owed': tooMuch('seconds', 15 * MINUTE, HOUR, {
+  'letters-owed': tooMuch('seconds', 5 * MINUTE, HOUR, {
     hiddenBy: ['mail-leaving'],
     page: '/admin/outbox/letters?state=queued',
   }),

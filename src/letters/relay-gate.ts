@@ -1,20 +1,17 @@
-import type { App, WorkApp } from '../app.ts'
-import {
-  claimTrial,
-  findMailRelay,
-  type MailRelay,
-  noteAccepted,
-  noteRefused,
-  type RelayPauses,
-} from '../db/mail-relay.ts'
+import type { App } from '../app.ts'
+import { type MailRelay, noteRefused } from '../db/mail-relay.ts'
 import type { Db } from '../db/pool.ts'
 import { suppress } from '../db/suppressions.ts'
 import { statusIn } from '../mail/bounces/codes.ts'
 import { storableText } from '../mail/text.ts'
+import {
+  isAboutRelay,
+  openRelayMemory,
+  pausesAfter,
+  type SendOutcome,
+  usualPauses,
+} from './relay-memory.ts'
 import { afterRefusal, type HealthRecord, healthyRecord } from '../verdict/contact-health.ts'
-
-/** The result of sending one mail. */
-export type SendOutcome = Awaited<ReturnType<NonNullable<WorkApp['mailer']>['send']>>
 
 /**
  * Maximum time in milliseconds for the mailer to send one message; callers set this limit when they
@@ -38,134 +35,136 @@ export const LEASE_MS = SEND_MS_MAX + 4 * 60_000
  */
 export type RelayResult = SendOutcome & { until?: Date }
 
+/** Passed on to the mailer with a mail: ends the attempt, and learns how far it came. */
+export type AttemptWatch = { signal: AbortSignal; onData: () => void }
+
+/** One mail that is being sent. */
+export type Attempt = {
+  to: string
+  startedAt: Date
+  /** When the server asked for the message: since then, the message may have arrived. */
+  dataAt: Date | undefined
+  /** Ends the attempt. */
+  cut: () => void
+}
+
 /**
  * Pauses all kinds of mail, in all processes, while our own mail server refuses us or is
  * unavailable. After each pause, one mail tests whether sending works again.
  */
 export type RelayGate = {
-  /** When sending resumes; undefined if mail may be sent now. */
+  /**
+   * When mail that waits for our mail server is tried at the latest; undefined if mail may be sent
+   * now. It is due as soon as sending resumes.
+   */
   pausedUntil: () => Promise<Date | undefined>
-  /** Sends one mail unless sending is paused. `refusedSince`: when this mail was first refused. */
-  send: (sendOne: () => Promise<SendOutcome>, refusedSince?: Date) => Promise<RelayResult>
+  /** Sends one mail to an address unless sending is paused. */
+  send: (
+    mail: { to: string; refusedSince: Date | undefined },
+    sendOne: (watch: AttemptWatch) => Promise<SendOutcome>,
+  ) => Promise<RelayResult>
+  /** Calls what `onFresh` was given: mail that failed before may succeed now. */
+  startAfresh: () => void
+  /** Sets what is called when sending has resumed, in this process or in another. */
+  onFresh: (listener: () => void) => void
+  /** For the watch of the relay: its state, and what this process is doing. */
+  state: () => Promise<MailRelay>
+  attempts: ReadonlySet<Attempt>
+  /** When the server last gave any answer about a mail to this process. */
+  answeredAt: () => Date
+  /** Pauses all mail after a probe that started at an instant, `since` an earlier one. */
+  pause: (reply: string, probedAt: Date, since?: Date) => Promise<void>
 }
 
-/** The pauses of all mail, and the longest wait of one refused mail, in milliseconds. */
-type GatePauses = RelayPauses & { againMsMax: number }
-
-/** The first pause is short, because a refusal may concern one mail only. */
-const usualPauses: GatePauses = { firstMs: 5_000, maxMs: 5 * 60_000, againMsMax: 15 * 60_000 }
-/** Time in milliseconds for which a read state of the relay is reused. */
-const FRESH_MS = 1_000
 /**
- * In this period after an accepted mail, in milliseconds, only consecutive failures cause a pause.
+ * Time in milliseconds after which waiting mail is tried again even if nothing has made it due,
+ * which happens as soon as sending resumes.
  */
-const RECENT_MS = 60_000
-const FAILURES_FREE = 2
+const HOLD_MS = 5 * 60_000
 /** A mail refused for this time in milliseconds, while others are accepted, is rejected itself. */
 const REFUSED_MS_MAX = 86_400_000
 const OTHERS_MS = 3_600_000
 
 type Needs = Pick<App, 'pool' | 'clock'>
 
-/**
- * The relay's state as one process sees it: read from the database and stored there for all
- * processes.
- */
-function openRelayMemory({ pool, clock }: Needs, pauses: GatePauses) {
-  let known: MailRelay | undefined
-  let readAt = 0
-  let acceptedAt = 0
-  let failuresInRow = 0
-
-  async function read(): Promise<MailRelay> {
-    const now = clock().getTime()
-    if (!known || now - readAt > FRESH_MS || now < readAt) {
-      known = await findMailRelay(pool)
-      readAt = now
-    }
-    return known
-  }
-
-  async function enter(): Promise<Date | undefined> {
-    const { nextTryAt } = await read()
-    if (nextTryAt === null) return undefined
-    const now = clock()
-    if (nextTryAt > now) return nextTryAt
-    const until = new Date(now.getTime() + pauses.firstMs)
-    known = undefined
-    return (await claimTrial(pool, now, until)) ? undefined : until
-  }
-
-  async function keepAccepted(handedOverAt: Date): Promise<void> {
-    const at = clock()
-    const isNews = (await read()).refusedSince !== null || at.getTime() - acceptedAt > RECENT_MS
-    failuresInRow = 0
-    if (!isNews) return
-    acceptedAt = at.getTime()
-    await noteAccepted(pool, { at, handedOverAt })
-    known = undefined
-  }
-
-  async function keepFailure(result: Later, handedOverAt: Date): Promise<void> {
-    const at = clock()
-    failuresInRow++
-    const isAlone = failuresInRow <= FAILURES_FREE
-    const isLate = at.getTime() - acceptedAt > RECENT_MS
-    // Failures of consumers pause only their own mail.
-    if (!isAboutRelay(result) && (isAlone || !isLate)) return
-    const isPausing = isAboutRelay(result) && (!isAlone || isLate)
-    const failure = { at, reply: result.reason, handedOverAt }
-    await noteRefused(pool, failure, isPausing ? pauses : undefined)
-    known = undefined
-  }
-
-  return { read, enter, keepAccepted, keepFailure }
-}
-
 /** Creates the gate for one process. Its state is stored in the database and shared by all. */
 export function createRelayGate(app: Needs, pauses = usualPauses): RelayGate {
   const { clock } = app
-  const { read, enter, keepAccepted, keepFailure } = openRelayMemory(app, pauses)
+  let startAfresh: () => void = () => undefined
+  const memory = openRelayMemory(app, pauses, () => startAfresh())
+  const { read, enter, keepAccepted, keepFailure } = memory
+  const attempts = new Set<Attempt>()
+  let answeredAt = clock()
+  const holdUntil = (until: Date) =>
+    new Date(Math.max(until.getTime(), clock().getTime() + HOLD_MS))
   return {
+    ...{ attempts, answeredAt: () => answeredAt, state: read },
+    ...{ startAfresh: () => startAfresh(), onFresh: (its) => void (startAfresh = its) },
+    pause: (reply, handedOverAt, since = handedOverAt) => {
+      const failure = { at: clock(), reply, handedOverAt, since }
+      return noteRefused(app.pool, failure, pausesAfter(undefined, pauses))
+    },
     async pausedUntil() {
       const { nextTryAt } = await read()
-      return nextTryAt !== null && nextTryAt > clock() ? nextTryAt : undefined
+      return nextTryAt !== null && nextTryAt > clock() ? holdUntil(nextTryAt) : undefined
     },
-    async send(sendOne, refusedSince) {
+    async send({ to, refusedSince }, sendOne) {
       const closedUntil = await enter()
-      if (closedUntil) return paused(closedUntil)
+      if (closedUntil) return paused(holdUntil(closedUntil))
       const handedOverAt = clock()
-      const result = await sendOne()
+      const { result, wasCut } = await attemptOne(to, sendOne, attempts, clock)
+      if (result.outcome !== 'later' || result.replyCode !== undefined) answeredAt = clock()
       if (result.outcome !== 'later') {
         await keepAccepted(handedOverAt)
         return result
       }
       if (result.fault === 'places') return result
       const now = clock()
+      if (wasCut) {
+        const { nextTryAt } = await read()
+        return { ...result, until: nextTryAt ? holdUntil(nextTryAt) : now }
+      }
       if (isRefusal(result) && isOwnFault(refusedSince, await read(), now)) {
         const { replyCode, reason: reply } = result
         return { outcome: 'rejected', replyCode, reply, about: 'message' }
       }
-      await keepFailure(result, handedOverAt)
-      if (!isAboutRelay(result)) return result
+      await keepFailure(result, handedOverAt, to)
+      const { nextTryAt } = await read()
+      // While sending is paused, a failure of this mail may have the same cause.
+      if (!isAboutRelay(result) && nextTryAt === null) return result
       const waitMs = now.getTime() - (refusedSince ?? now).getTime()
       const ms = Math.min(pauses.againMsMax, Math.max(pauses.firstMs, waitMs))
       const ownAt = new Date(now.getTime() + ms)
-      const { nextTryAt } = await read()
-      return { ...result, until: nextTryAt && nextTryAt > ownAt ? nextTryAt : ownAt }
+      return { ...result, until: nextTryAt ? holdUntil(nextTryAt) : ownAt }
     },
   }
 }
 
-type Later = Extract<SendOutcome, { outcome: 'later' }>
+/** Sends one mail, which the watch of the relay may end. */
+async function attemptOne(
+  to: string,
+  sendOne: (watch: AttemptWatch) => Promise<SendOutcome>,
+  attempts: Set<Attempt>,
+  clock: Needs['clock'],
+): Promise<{ result: SendOutcome; wasCut: boolean }> {
+  const ending = new AbortController()
+  const attempt: Attempt = {
+    ...{ to, startedAt: clock(), dataAt: undefined },
+    cut: () => ending.abort(),
+  }
+  const onData = () => void (attempt.dataAt = clock())
+  attempts.add(attempt)
+  try {
+    const result = await sendOne({ signal: ending.signal, onData })
+    return { result, wasCut: ending.signal.aborted }
+  } finally {
+    attempts.delete(attempt)
+  }
+}
 
 /** Whether the relay refused a mail permanently for a reason that concerns us. */
 export function isRefusal(result: SendOutcome): boolean {
   return result.outcome === 'later' && result.fault === 'relay' && (result.replyCode ?? 0) >= 500
-}
-
-function isAboutRelay({ fault }: Later): boolean {
-  return fault === 'relay' || fault === 'session'
 }
 
 function isOwnFault(refusedSince: Date | undefined, relay: MailRelay, now: Date): boolean {

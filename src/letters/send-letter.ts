@@ -24,6 +24,7 @@ import {
   type RelayGate,
   suppressRefused,
 } from './relay-gate.ts'
+import { mailQueues } from './relay-memory.ts'
 
 /**
  * Sends one letter: advice, an answer, an invitation. The retries span days, because mail servers
@@ -32,7 +33,7 @@ import {
  * (`refusedSince`).
  */
 export const sendLetter = defineQueue({
-  name: 'send-letter',
+  name: mailQueues.letter,
   payload: z.object({
     letterId: z.uuid(),
     postponedSince: z.iso.datetime().optional(),
@@ -117,20 +118,30 @@ export async function runSendLetter(
   const pausedUntil = app.mailer && (await relay.pausedUntil())
   if (pausedUntil) return payloads.map((payload) => postponeUntilRelay(payload, pausedUntil))
   const outcomes = payloads.map((): JobOutcome | undefined => undefined)
-  const ended = payloads.map(async (payload, index) => {
-    outcomes[index] = await sendOne(payload, app, relay).catch(failureOf)
+  const ending = payloads.map(async (payload, index) => {
+    const outcome = await sendOne(payload, app, relay).catch(failureOf)
+    outcomes[index] = outcome
+    return outcome
   })
-  await inTime(Promise.all(ended), patienceMs, undefined)
-  return payloads.map((payload, index) => outcomes[index] ?? postponeAgain(payload, app.clock()))
+  await inTime(Promise.all(ending), patienceMs, undefined)
+  return payloads.map((payload, index) => {
+    const [ended = Promise.resolve<JobOutcome>('done')] = ending.slice(index)
+    return outcomes[index] ?? leaseOut(payload, ended, app.clock())
+  })
 }
 
-function postponeAgain({ letterId, postponedSince }: Payload, now: Date): JobOutcome {
+/** Postpones a letter that is still being sent until its attempt has surely ended. */
+function leaseOut(
+  { letterId, postponedSince }: Payload,
+  ended: Promise<JobOutcome>,
+  now: Date,
+): JobOutcome {
   const since = postponedSince ?? now.toISOString()
   if (now.getTime() - Date.parse(since) > GIVE_UP_MS) {
     return { failed: 'The mail server of the recipient accepted nothing for five days.' }
   }
   const payload = { letterId, postponedSince: since }
-  return { postponedTo: new Date(now.getTime() + LEASE_MS), payload }
+  return { postponedTo: new Date(now.getTime() + LEASE_MS), payload, ended }
 }
 
 /**
@@ -156,7 +167,9 @@ async function sendOne(payload: Payload, app: Needs, relay: RelayGate): Promise<
   const from = composeLetterReturnPath(id, { domain, secret })
   const mail = { envelope: { from, to: letter.address }, raw: await unpack(copy) }
   const since = refusedSince === undefined ? undefined : new Date(refusedSince)
-  const sent = await relay.send(() => mailer.send(mail), since)
+  const sent = await relay.send({ to: letter.address, refusedSince: since }, (watch) =>
+    mailer.send({ ...mail, ...watch }),
+  )
   if (sent.until) {
     const isFirst = refusedSince === undefined && isRefusal(sent)
     const at = isFirst ? app.clock().toISOString() : refusedSince

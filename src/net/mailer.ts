@@ -168,6 +168,10 @@ export type OutgoingMail = {
    * place.
    */
   onStall?: () => void
+  /** Ends the attempt. The result is then that the mail server did not answer. */
+  signal?: AbortSignal
+  /** Called when the server asks for the message: from then on, it may have arrived. */
+  onData?: () => void
 }
 
 /**
@@ -213,7 +217,7 @@ export type MailerLimits = {
   idleMs: number
   /** Time after which a message counts as stalled. */
   stallMs: number
-  /** Maximum time for a message; then its connection is closed. */
+  /** Maximum time for a message, with the start of its session; then its connection is closed. */
   sendMsMax: number
   /** Maximum time to wait for a place. */
   placeMs: number
@@ -286,35 +290,97 @@ async function sendOne(mail: OutgoingMail, means: Means): Promise<SendResult> {
   const place = await means.lanes.enter(mail.lane ?? 'fast', means.limits.placeMs)
   if (!place) return later('All connections are busy.', 'places')
   const watch = new AbortController()
-  let isBegun = false
-  const timers: NodeJS.Timeout[] = []
+  const ending = AbortSignal.any([watch.signal, ...(mail.signal ? [mail.signal] : [])])
+  const step = { isBegun: false, isHandedOver: false }
+  const stalled = () => {
+    // Until the session is ready, only our own mail server can be slow.
+    if (step.isBegun) mail.onStall?.()
+    if (place.slowDown()) return
+    // A message that may have arrived is not given up; it moves when there is a place.
+    if (step.isHandedOver) stallTimer = setTimeout(moveOver, MOVE_MS)
+    else watch.abort()
+  }
+  const moveOver = () => {
+    if (!place.slowDown()) stallTimer = setTimeout(moveOver, MOVE_MS)
+  }
+  let stallTimer = setTimeout(stalled, means.limits.stallMs)
+  const lastTimer = setTimeout(() => watch.abort(), means.limits.sendMsMax)
   const begin = () => {
-    if (isBegun) return
-    isBegun = true
-    const stalled = setTimeout(() => {
-      mail.onStall?.()
-      if (!place.slowDown()) watch.abort()
-    }, means.limits.stallMs)
-    timers.push(
-      stalled,
-      setTimeout(() => watch.abort(), means.limits.sendMsMax),
-    )
+    if (step.isBegun) return
+    step.isBegun = true
+    clearTimeout(stallTimer)
+    stallTimer = setTimeout(stalled, means.limits.stallMs)
+  }
+  const handOver = () => {
+    step.isHandedOver = true
+    mail.onData?.()
   }
   try {
-    const message = finishedMessage(mail, begin, watch.signal)
-    return await new Promise((resolve, reject) => {
-      means.transport.transporter.send(message, (error, info) => {
-        if (error) reject(error)
-        else resolve({ outcome: 'accepted', reply: info?.response ?? '' })
-      })
-    })
+    const reply = await transmit(
+      means.transport,
+      finishedMessage(mail, { begin, handOver }, ending),
+    )
+    return { outcome: 'accepted', reply }
   } catch (error) {
     if (!(error instanceof Error)) throw error
-    if (watch.signal.aborted) return later('The mail server took too long to answer.', 'message')
-    return sendFailure(error, isBegun ? 'message' : 'session')
+    const fault = step.isBegun && mail.signal?.aborted !== true ? 'message' : 'session'
+    if (ending.aborted) return later(TOO_LATE, fault)
+    return sendFailure(error, fault)
   } finally {
-    for (const timer of timers) clearTimeout(timer)
+    clearTimeout(stallTimer)
+    clearTimeout(lastTimer)
     place.leave()
+  }
+}
+
+/** Interval in milliseconds at which a stalled message tries to move to the slow lane. */
+const MOVE_MS = 1_000
+const TOO_LATE = 'The mail server took too long to answer.'
+
+function transmit({ transporter }: Pool, message: Message): Promise<string> {
+  return new Promise((resolve, reject) => {
+    transporter.send(message, (error, info) => {
+      if (error) reject(error)
+      else resolve(info?.response ?? '')
+    })
+  })
+}
+
+/** Time in milliseconds that a mail server has for a session without a message. */
+const PROBE_MS = 12_000
+
+/**
+ * Returns a function that tries a session of its own with the mail server, up to the point where
+ * the server asks for a message; then it closes the connection, so that no message is sent. The
+ * result is `accepted` then, and if the server refuses the recipient, which is our own address.
+ */
+export function createProbe(
+  smtpUrl: string,
+  address: string,
+  msMax = PROBE_MS,
+): () => Promise<SendResult> {
+  return async () => {
+    const ms = { connectionMs: msMax, greetingMs: msMax, silenceMs: msMax }
+    const transport = openPool(smtpUrl, { ...usualLimits, ...ms })
+    const ending = AbortSignal.timeout(msMax)
+    const step = { isBegun: false }
+    const asked = Promise.withResolvers<undefined>()
+    const begin = () => void (step.isBegun = true)
+    const mail = { envelope: { from: address, to: address }, raw: Buffer.of() }
+    const handOver = () => asked.resolve(undefined)
+    try {
+      const message = finishedMessage(mail, { begin, handOver, isProbe: true }, ending)
+      await Promise.race([asked.promise, transmit(transport, message)])
+      return { outcome: 'accepted', reply: '' }
+    } catch (error) {
+      if (!(error instanceof Error)) throw error
+      const result = ending.aborted ? later(TOO_LATE, 'session') : sendFailure(error, 'message')
+      const isAnswer = 'replyCode' in result && result.replyCode !== undefined
+      const isAboutUs = result.outcome === 'later' && result.fault === 'relay'
+      return isAnswer && !isAboutUs ? { outcome: 'accepted', reply: '' } : result
+    } finally {
+      transport.close({ force: true })
+    }
   }
 }
 
@@ -325,13 +391,22 @@ function later(reason: string, fault: LaterFault): SendResult {
 type Pool = ReturnType<typeof openPool>
 type Message = Parameters<Pool['transporter']['send']>[0]
 
+type Steps = {
+  /** Called when a connection is ready; earlier errors are not about this message. */
+  begin: () => void
+  /** Called when the server asks for the message. */
+  handOver: () => void
+  /** Whether the message is not sent. */
+  isProbe?: boolean
+}
+
 /**
  * Returns a finished message in the form that the library's transports receive from its composer.
  * The mail is composed already; parsing and composing it again would cost as much as sending it.
  */
 function finishedMessage(
   { envelope: { from, to }, raw }: OutgoingMail,
-  begin: () => void,
+  { begin, handOver, isProbe = false }: Steps,
   signal: AbortSignal,
 ): Message {
   // Servers that support DSN return the ENVID in bounces (RFC 3461 §4.4); others only use the
@@ -339,7 +414,6 @@ function finishedMessage(
   const envid = from.slice(0, Math.max(0, from.lastIndexOf('@')))
   const dsn = envid === '' ? undefined : { envid, ret: 'HDRS', notify: 'FAILURE,DELAY' }
   const message = {
-    // Called when a connection is ready; earlier errors are not about this message.
     getEnvelope: () => {
       begin()
       return { from, to: [to], size: raw.length }
@@ -347,8 +421,13 @@ function finishedMessage(
     // Used only for the library's log, which is disabled.
     messageId: () => '',
     getHeader: () => '',
-    // A connection also takes the bytes themselves, which is cheaper than a stream.
-    createReadStream: () => raw,
+    // A connection calls `pipe` when the server asks for the message.
+    createReadStream: () => ({
+      pipe(stream: NodeJS.WritableStream) {
+        handOver()
+        if (!isProbe) stream.end(raw)
+      },
+    }),
   }
   return { data: { dsn, signal }, message } as unknown as Message
 }

@@ -5,9 +5,11 @@ import { forwardAtOnce, type HandedOver } from '../feedback/forward-report.ts'
 import { forwardReport } from '../feedback/queues.ts'
 import { forwardingIdle, hasRoom, openForwarding } from '../feedback/select-sendable.ts'
 import { SEND_MS_MAX } from '../letters/relay-gate.ts'
+import { mailQueueNames } from '../letters/relay-memory.ts'
+import { startRelayWatch } from '../letters/relay-watch.ts'
 import { openJudge } from '../judging/judge.ts'
 import { openMarketers } from '../marketers/live-marketers.ts'
-import { createMailer, readSigningKey, signing } from '../net/mailer.ts'
+import { createMailer, createProbe, readSigningKey, signing } from '../net/mailer.ts'
 import { createOneClick } from '../net/one-click.ts'
 import { createPostWebhook } from '../net/webhook.ts'
 import { createParserPool } from '../parsing/parser-pool.ts'
@@ -80,6 +82,11 @@ export async function startWork(
   if (names.includes(analyzeReport.name)) void blacklists.test()
   const wanted = handledQueues.filter(({ queue }) => names.includes(queue.name))
   const workers = await Promise.all(wanted.map(({ work }) => work(tools)))
+  const { smtpUrl, mailFrom } = app.config
+  const watch =
+    smtpUrl !== undefined && names.some((name) => mailQueueNames.includes(name))
+      ? startRelayWatch(app, forwarding.relay, createProbe(smtpUrl, mailFrom))
+      : undefined
   app.log.info({ queues: names, threads: app.config.workers }, 'Processing jobs.')
   return {
     close: async () => {
@@ -91,6 +98,8 @@ export async function startWork(
       // process stops.
       await mailer?.close()
       await forwardingIdle(forwarding)
+      await watch?.close()
+      await Promise.allSettled(app.boss.givingBack)
       await parser.close()
     },
   }

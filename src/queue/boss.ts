@@ -30,6 +30,8 @@ export class Boss extends PgBoss {
   isListening = false
   /** Whether a loop looks for jobs that are due. */
   polling: 'no' | 'starting' | 'running' = 'no'
+  /** Jobs whose attempts have ended without them, and that are being returned to their queues. */
+  readonly givingBack = new Set<Promise<void>>()
   /** When this process last analyzed the job table, as a time of `performance`. */
   analyzedAt = Number.NEGATIVE_INFINITY
 

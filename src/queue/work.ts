@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Job } from 'pg-boss'
 import { spans } from '../activity/spans.ts'
 import { keepFirstDue } from '../db/dead-letters.ts'
-import { isOutage } from '../db/follow.ts'
+import { isOutage, throughOutage } from '../db/follow.ts'
 import { inTransaction, type Pool } from '../db/pool.ts'
 import { forLog, PermanentError, reasonOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
@@ -18,13 +18,15 @@ const OUTAGE_MS = 10_000
  * The result of one job: done, to be retried, permanently failed, or postponed. A postponed job
  * runs again at an instant with another payload, like a new job; this uses none of its attempts.
  * After an outage of the database, or of one of its servers, a job runs again soon in the same way.
+ * `ended`: the attempt continues, and certainly ends before the instant; with its outcome, the job is
+ * done or runs again earlier.
  */
 export type JobOutcome =
   | 'done'
   | { retry: string }
   | { outage: string }
   | { failed: string }
-  | { postponedTo: Date; payload: object }
+  | { postponedTo: Date; payload: object; ended?: Promise<JobOutcome> }
 
 type Settled = Exclude<JobOutcome, { outage: string }>
 
@@ -53,6 +55,11 @@ export async function workQueue<Payload extends object>(
       return { postponedTo: again(), payload }
     })
     await postpone(app, queue, jobs, outcomes)
+    outcomes.forEach((outcome, index) => {
+      const { id = '' } = jobs[index] ?? {}
+      if (outcome === 'done' || !('ended' in outcome) || !outcome.ended) return
+      giveBack(app, queue, { id: successorId(id), payload: outcome.payload }, outcome.ended)
+    })
     return jobs.flatMap((job, index) => {
       const outcome = outcomes[index] ?? { retry: 'The handler returned no outcome.' }
       if (outcome === 'done') return { job, status: 'done' }
@@ -101,7 +108,8 @@ async function postpone<Payload extends object>(
   const those = jobs.flatMap((job, index) => {
     const outcome = outcomes[index]
     if (outcome === undefined || outcome === 'done' || !('postponedTo' in outcome)) return []
-    return [{ job, next: { data: outcome.payload, startAfter: outcome.postponedTo } }]
+    const data = outcome.ended ? underWay(outcome.payload) : outcome.payload
+    return [{ job, next: { data, startAfter: outcome.postponedTo } }]
   })
   if (those.length === 0) return
   await inTransaction(pool, async (tx) => {
@@ -120,6 +128,42 @@ async function postpone<Payload extends object>(
       successors.map(({ formerId, next: { id } }) => ({ id, formerId })),
     )
   })
+}
+
+/** Marks the payload of a job that must wait, because an attempt continues without it. */
+export function underWay<Payload extends object>(payload: Payload): Payload {
+  return { ...payload, isUnderWay: true }
+}
+
+/** A job that waits for the end of an attempt. */
+type WaitingJob = { id: string; payload: object }
+
+/**
+ * Returns a job to its queue as soon as the attempt that continues without it has ended, or drops it
+ * if that attempt has done its work.
+ */
+export function giveBack(
+  { boss, clock, log }: { boss: Boss; clock: Clock; log: Logger },
+  { name, attempts }: Pick<Queue, 'name' | 'attempts'>,
+  { id, payload }: WaitingJob,
+  ended: Promise<JobOutcome>,
+): void {
+  const settle = async (outcome: JobOutcome): Promise<void> => {
+    if (outcome === 'done') return void (await boss.deleteJob(name, id))
+    const isPostponed = 'postponedTo' in outcome
+    const retryAt = new Date(clock().getTime() + attempts.retryDelay * 1_000)
+    const startAfter = isPostponed ? outcome.postponedTo : retryAt
+    const isChanged = isPostponed && Object.keys(outcome.payload).length > 0
+    await boss.update(name, isChanged ? outcome.payload : payload, { id, startAfter })
+  }
+  const left = ended
+    .then((outcome) => throughOutage(() => settle(outcome)))
+    .catch((error: unknown) => {
+      const facts = { queue: name, jobId: id, ...idsIn(payload), reason: reasonOf(error) }
+      log.warn(facts, 'A job waits longer than needed.')
+    })
+  boss.givingBack.add(left)
+  void left.then(() => boss.givingBack.delete(left))
 }
 
 /** Returns the id of a job's successor, which is the same for each call. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { tortureComposing } from '../support/torture/sending/torture-composing.ts'
+import { tortureHanging } from '../support/torture/sending/torture-hanging.ts'
 import { tortureMove } from '../support/torture/torture-move.ts'
 import { tortureRelay } from '../support/torture/sending/torture-relay.ts'
 
@@ -9,6 +10,11 @@ const quiet = () => undefined
 
 test('a mail server that refuses everything for a while loses no mail', async () => {
   expect(await tortureRelay(quiet, 1)).toEqual([])
+})
+
+test('mail resumes within half a minute after the mail server hung', async () => {
+  const ways = ['rcpt', 'kept'] as const
+  expect(await tortureHanging(quiet, { ways, hangsMs: 32_000 })).toEqual([])
 })
 
 test('messages that are hard to compose are sent, and delay no others', async () => {

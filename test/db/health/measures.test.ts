@@ -127,8 +127,8 @@ async function owe(state: string, minutes: number, count = 1, address = 'desk@n.
 }
 
 test.for([
-  ['queued', 14, 'ok'],
-  ['queued', 15, 'warning'],
+  ['queued', 4, 'ok'],
+  ['queued', 5, 'warning'],
   ['queued', 60, 'critical'],
   ['waiting', 60, 'critical'],
   ['waiting', -60, 'ok'],

@@ -3,10 +3,12 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import {
   createMailer,
+  createProbe,
   type LaterFault,
   type Mailer,
   type MailerLimits,
 } from '../../../src/net/mailer.ts'
+import { startHangingRelay } from '../../support/torture/sending/hanging-relay.ts'
 import {
   type SinkFailure,
   type SinkStep,
@@ -226,4 +228,91 @@ test('closing gives up on a stalled message when its grace is over', async () =>
   await patient.close(50)
   expect(await sending).toMatchObject({ outcome: 'later' })
   expect(await patient.send({ envelope, raw })).toMatchObject({ outcome: 'later' })
+})
+
+test.for(['ehlo', 'starttls', 'trickle'] as const)(
+  'a session that hangs at %s ends with the time for a message, as a fault of the session',
+  async (how) => {
+    const relay = await startHangingRelay()
+    await relay.hang(how)
+    const toHung = createMailer(relay.url, { sendMsMax: 300 })
+    expect(await toHung.send({ envelope, raw })).toMatchObject({
+      ...{ outcome: 'later', fault: 'session' },
+    })
+    await toHung.close(0)
+    await relay.close()
+  },
+)
+
+test('an attempt can be ended, and says when the server asked for the message', async () => {
+  for (const [step, asks] of [
+    ['rcpt', 0],
+    ['dot', 1],
+  ] as const) {
+    sink.failNext(step, 'stall')
+    const ending = new AbortController()
+    let asked = 0
+    const onData = () => asked++
+    const sending = mailer.send({ envelope, raw, signal: ending.signal, onData })
+    await expect.poll(() => asked).toBe(asks)
+    setTimeout(() => ending.abort(), 300)
+    expect(await sending).toMatchObject({ outcome: 'later', fault: 'session' })
+    expect(asked).toBe(asks)
+  }
+  expect(await mailer.send({ envelope, raw })).toMatchObject({ outcome: 'accepted' })
+})
+
+test('a stalled message that may have arrived is not cut off for want of a place', async () => {
+  const narrow = createMailer(sink.url, { stallMs: 400, connectionsMax: 1, slowMax: 0 })
+  sink.failNext('dot', 'stall')
+  const stalled = narrow.send({ envelope, raw })
+  const ended = await Promise.race([
+    stalled,
+    new Promise((resolve) => setTimeout(() => resolve('under way'), 800)),
+  ])
+  expect(ended).toBe('under way')
+  await narrow.close(0)
+  expect(await stalled).toMatchObject({ outcome: 'later' })
+})
+
+const self = 'signalpost@example.org'
+
+test('a probe of a working server sends no message', async () => {
+  expect(await createProbe(sink.url, self)()).toMatchObject({ outcome: 'accepted' })
+  sink.failNext('rcpt', { code: 550, text: '5.1.1 User unknown' })
+  expect(await createProbe(sink.url, self)()).toMatchObject({ outcome: 'accepted' })
+  sink.failNext('rcpt', { code: 554, text: '5.7.1 Relay access denied' })
+  expect(await createProbe(sink.url, self)()).toMatchObject({ outcome: 'later', fault: 'relay' })
+  expect(sink.messages).toEqual([])
+})
+
+test.for(['greeting', 'ehlo', 'starttls', 'handshake', 'mail', 'rcpt', 'data', 'trickle'] as const)(
+  'a probe notices a server that hangs at %s, with one connection',
+  async (how) => {
+    const relay = await startHangingRelay()
+    const probe = createProbe(relay.url, self, 300)
+    expect(await probe()).toMatchObject({ outcome: 'accepted' })
+    await relay.hang(how)
+    expect(await probe()).toMatchObject({ outcome: 'later' })
+    expect(relay.opened()).toBe(1)
+    await relay.hang(undefined)
+    expect(await probe()).toMatchObject({ outcome: 'accepted' })
+    expect(relay.kept).toEqual([])
+    await relay.close()
+  },
+)
+
+test.for(['half-close', 'refuse', 'reset', 'reset-rcpt', '421', '451', '421-mail'] as const)(
+  'a probe notices a server that fails by %s',
+  async (how) => {
+    const relay = await startHangingRelay()
+    await relay.hang(how)
+    expect(await createProbe(relay.url, self, 1_000)()).toMatchObject({ outcome: 'later' })
+    await relay.close()
+  },
+)
+
+test('a probe of a server whose name has no address fails', async () => {
+  const probe = createProbe('smtp://relay.invalid', self, 2_000)
+  expect(await probe()).toMatchObject({ outcome: 'later' })
 })

@@ -21,7 +21,12 @@ const mailer = createMailer(smtpUrl, {
 const forwarding = openForwarding(app, {
   ...{ waitMsMax: 1_000, leaseMs: 6_000, retryMs: 500 },
   pauses: { refusalMs: 200, stallMs: 500, refusalMsMax: 1_000, stallMsMax: 2_000 },
-  relay: createRelayGate(app, { firstMs: 500, maxMs: 2_000, againMsMax: 2_000 }),
+  relay: createRelayGate(app, {
+    firstMs: 500,
+    maxMs: 2_000,
+    silentMsMax: 2_000,
+    againMsMax: 2_000,
+  }),
 })
 const parser = createParserPool(1)
 await workQueue(app, { ...forwardReport, batchSize: 20 }, (jobs) =>

@@ -1,13 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { OpenApp } from '../../../../src/processes/open-app.ts'
 import { startWork } from '../../../../src/processes/work.ts'
-import { inTransaction } from '../../../../src/db/pool.ts'
 import { createReadHealth } from '../../../../src/health/read-health.ts'
 import { createReadMail } from '../../../../src/web/site.ts'
-import { queueLetter } from '../../../../src/letters/send-letter.ts'
 import { deadLetterQueue } from '../../../../src/queue/define-queue.ts'
 import type { SinkFailure, SinkStep } from '../../smtp-sink.ts'
 import { fillOutbox } from './fill-outbox.ts'
+import { oweLetters } from './owe-letters.ts'
 import { withSink } from './with-sink.ts'
 
 /** One way in which a mail server refuses everything. */
@@ -52,7 +51,7 @@ export async function tortureRelay(
 function refuseFor([step, failure]: Refusal): Promise<string[]> {
   return withSink(async (app, sink) => {
     await fillOutbox(app, FEEDBACK, 4)
-    await oweLetters(app)
+    await oweLetters(app, LETTERS)
     sink.failAll(step, failure)
     const worker = await startWork(app, ['forward-report', 'send-letter'])
     try {
@@ -66,18 +65,6 @@ function refuseFor([step, failure]: Refusal): Promise<string[]> {
       await worker.close()
     }
   })
-}
-
-async function oweLetters(app: OpenApp): Promise<void> {
-  for (let at = 0; at < LETTERS; at++) {
-    const said = { kind: 'account', subject: 'Sign up', text: 'Hello.', language: 'en' } as const
-    const letter = {
-      ...said,
-      to: `person-${at}@there.example`,
-      autoSubmitted: 'generated',
-    } as const
-    await inTransaction(app.pool, (tx) => queueLetter(tx, letter, app, app.clock()))
-  }
 }
 
 async function examineOutage(app: OpenApp): Promise<string[]> {
