@@ -100,9 +100,10 @@ export function createRelayGate(app: Needs, pauses = usualPauses): RelayGate {
   return {
     ...{ attempts, answeredAt: () => answeredAt, state: read },
     ...{ startAfresh: () => startAfresh(), onFresh: (its) => void (startAfresh = its) },
-    pause: (reply, handedOverAt, since = handedOverAt) => {
+    async pause(reply, handedOverAt, since = handedOverAt) {
       const failure = { at: clock(), reply, handedOverAt, since }
-      return noteRefused(app.pool, failure, pausesAfter(undefined, pauses))
+      await noteRefused(app.pool, failure, pausesAfter(undefined, pauses))
+      memory.forget()
     },
     async pausedUntil() {
       const { nextTryAt } = await read()
@@ -118,12 +119,12 @@ export function createRelayGate(app: Needs, pauses = usualPauses): RelayGate {
         await keepAccepted(handedOverAt)
         return result
       }
-      if (result.fault === 'places') return result
       const now = clock()
       if (wasCut) {
         const { nextTryAt } = await read()
         return { ...result, until: nextTryAt ? holdUntil(nextTryAt) : now }
       }
+      if (result.fault === 'places') return result
       if (isRefusal(result) && isOwnFault(refusedSince, await read(), now)) {
         const { replyCode, reason: reply } = result
         return { outcome: 'rejected', replyCode, reply, about: 'message' }

@@ -76,10 +76,8 @@ export function openRelayMemory({ pool, clock }: Needs, pauses: GatePauses, onRe
   }
 
   async function enter(): Promise<Date | undefined> {
-    const { nextTryAt } = await read()
-    if (nextTryAt === null) return undefined
-    const now = clock()
-    if (nextTryAt > now) return nextTryAt
+    const [{ nextTryAt }, now] = [await read(), clock()]
+    if (nextTryAt === null || nextTryAt > now) return nextTryAt ?? undefined
     const until = new Date(now.getTime() + pauses.firstMs)
     known = undefined
     return (await claimTrial(pool, now, until)) ? undefined : until
@@ -114,7 +112,8 @@ export function openRelayMemory({ pool, clock }: Needs, pauses: GatePauses, onRe
     known = undefined
   }
 
-  return { read, enter, keepAccepted, keepFailure }
+  const forget = () => void (known = undefined)
+  return { read, enter, keepAccepted, keepFailure, forget }
 }
 
 /** Counts the failures since the last answer, and decides what the next one means. */

@@ -95,8 +95,9 @@ export function openLook(app: Needs, relay: RelayGate, probe: Probe): () => Prom
     probedAt = now.getTime()
     const reason = await hangReason(relay, probe, now)
     if (reason === undefined) return isSweeping
-    const [first] = stalledOf(relay, now)
-    await relay.pause(reason, now, first?.startedAt)
+    const stalled = stalledOf(relay, now)
+    await relay.pause(reason, now, stalled[0]?.startedAt)
+    for (const { dataAt, cut } of stalled) if (dataAt === undefined) cut()
     return true
   }
 }

@@ -30,8 +30,8 @@ type Place = {
 
 /** The places of both lanes. A message occupies one while it is sent. */
 export type Lanes = {
-  /** Waits for a place for at most `waitMs`; undefined when none became free. */
-  enter: (lane: Lane, waitMs: number) => Promise<Place | undefined>
+  /** Waits for a place for at most `waitMs`, or until `signal`; undefined when none became free. */
+  enter: (lane: Lane, waitMs: number, signal?: AbortSignal) => Promise<Place | undefined>
 }
 
 type Waiting = { resolve: (place: Place | undefined) => void; timer: NodeJS.Timeout | undefined }
@@ -71,14 +71,16 @@ export function createLanes(places: Readonly<Record<Lane, number>>): Lanes {
   }
 
   return {
-    enter(lane, waitMs) {
+    enter(lane, waitMs, signal) {
       if (taken[lane] < places[lane]) return Promise.resolve(take(lane))
       return new Promise((resolve) => {
         const waiting: Waiting = { resolve, timer: undefined }
-        waiting.timer = setTimeout(() => {
-          lines[lane].delete(waiting)
-          resolve(undefined)
-        }, waitMs)
+        const giveUp = () => {
+          clearTimeout(waiting.timer)
+          if (lines[lane].delete(waiting)) resolve(undefined)
+        }
+        waiting.timer = setTimeout(giveUp, waitMs)
+        signal?.addEventListener('abort', giveUp, { once: true })
         lines[lane].add(waiting)
       })
     },
@@ -287,7 +289,7 @@ async function sendOne(mail: OutgoingMail, means: Means): Promise<SendResult> {
     const reply = 'Not an address that mail can be sent to'
     return { outcome: 'rejected', replyCode: undefined, reply, about: 'message' }
   }
-  const place = await means.lanes.enter(mail.lane ?? 'fast', means.limits.placeMs)
+  const place = await means.lanes.enter(mail.lane ?? 'fast', means.limits.placeMs, mail.signal)
   if (!place) return later('All connections are busy.', 'places')
   const watch = new AbortController()
   const ending = AbortSignal.any([watch.signal, ...(mail.signal ? [mail.signal] : [])])

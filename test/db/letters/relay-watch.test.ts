@@ -67,12 +67,13 @@ async function owe(to: string): Promise<string> {
 }
 
 /** Owes letters to different people, and starts a worker that waits for them only briefly. */
-async function startSending(count: number, { needs, relay }: ReturnType<typeof openProcess>) {
+async function startSending(count: number, { needs, relay, far }: ReturnType<typeof openProcess>) {
   for (let at = 0; at < count; at++) await owe(`person-${at}@there.example`)
   const worker = await workQueue(needs, sendLetter, (payloads) =>
     runSendLetter(payloads, needs, relay, 50),
   )
-  return { worker, close: () => worker.close() }
+  await expect.poll(() => far.mails.length, { timeout: 30_000 }).toBe(count)
+  return worker
 }
 
 /** The jobs that wait, with the seconds until they start. */
@@ -97,7 +98,7 @@ test('a server that hangs is noticed, tried again, and gets all mail when it ans
   const here = openProcess()
   const { far, look, relay } = here
   const sending = await startSending(3, here)
-  await expect.poll(leasedJobs).toBe(3)
+  await expect.poll(leasedJobs, { timeout: 30_000 }).toBe(3)
   expect(far.mails).toHaveLength(3)
   expect(await look()).toBe(false)
   far.now += 6_000
@@ -108,7 +109,7 @@ test('a server that hangs is noticed, tried again, and gets all mail when it ans
 
   await look()
   await expect.poll(() => relay.attempts.size).toBe(0)
-  await expect.poll(leasedJobs).toBe(0)
+  await expect.poll(leasedJobs, { timeout: 30_000 }).toBe(0)
   expect((await jobs()).length).toBe(3)
 
   far.now += 10_000
@@ -135,7 +136,7 @@ test('a server that confirms no message counts as hung; messages are not repeate
   const { far, look, relay } = here
   Object.assign(far, { asksForData: true, probe: accepted })
   const sending = await startSending(3, here)
-  await expect.poll(leasedJobs).toBe(3)
+  await expect.poll(leasedJobs, { timeout: 30_000 }).toBe(3)
   far.now += 6_000
   expect(await look()).toBe(true)
   expect((await findMailRelay(app.pool)).reply).toContain('does not confirm')
@@ -150,7 +151,7 @@ test('a server that confirms no message counts as hung; messages are not repeate
   await expect.poll(unsent).toBe(3)
   far.now += 12_000
   await look()
-  await expect.poll(leasedJobs).toBe(0)
+  await expect.poll(leasedJobs, { timeout: 30_000 }).toBe(0)
   await app.pool.query(`update pgboss.job set start_after = now() where name = 'send-letter'`)
   await expect.poll(unsent, { timeout: 10_000 }).toBe(0)
   const ids = far.mails.map(({ mail }) => /^Message-ID: (\S+)/im.exec(String(mail.raw))?.[1])
@@ -163,7 +164,7 @@ test('mail that stalls at few addresses does not pause other mail', async () => 
   const { far, look } = here
   far.probe = accepted
   const sending = await startSending(2, here)
-  await expect.poll(leasedJobs).toBe(2)
+  await expect.poll(leasedJobs, { timeout: 30_000 }).toBe(2)
   far.now += 6_000
   expect(await look()).toBe(false)
   expect(await findMailRelay(app.pool)).toMatchObject({ refusedSince: null })
@@ -175,12 +176,12 @@ test('a try that ends early gives its job back at once, or drops it', async () =
   const here = openProcess()
   const { far } = here
   const sending = await startSending(2, here)
-  await expect.poll(leasedJobs).toBe(2)
+  await expect.poll(leasedJobs, { timeout: 30_000 }).toBe(2)
   expect((await jobs())[0]?.['seconds']).toBeGreaterThan(600)
   far.mails[0]?.answer(accepted)
   await expect.poll(async () => (await jobs()).length).toBe(1)
   far.mails[1]?.answer({ outcome: 'later', replyCode: 451, reason: '451 busy', fault: 'message' })
-  await expect.poll(leasedJobs).toBe(0)
+  await expect.poll(leasedJobs, { timeout: 30_000 }).toBe(0)
   expect((await jobs())[0]?.['seconds']).toBeLessThanOrEqual(sendLetter.attempts.retryDelay)
   await sending.close()
   await Promise.all(app.boss.givingBack)
