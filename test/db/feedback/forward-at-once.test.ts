@@ -144,6 +144,7 @@ test('if a mail in progress fails in the end, its job starts soon', async () => 
   const { key, end } = await sendSlowly('fails-late')
   end({ outcome: 'later', replyCode: 451, reason: '451 busy' })
   await forwardingIdle(forwarding)
+  await Promise.all(app.boss.givingBack)
   expect(await jobStartsIn(key)).toBeLessThanOrEqual(30)
 })
 
