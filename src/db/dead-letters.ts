@@ -212,18 +212,20 @@ export async function startPostponedJobs(
 }
 
 /**
- * Makes one of the postponed jobs due, any, so that none that keeps failing is tried each time.
+ * Makes one of the postponed jobs due, which depends on the random `seed`, so that none that keeps
+ * failing is tried each time.
  * Returns whether there was one; `none` if there are no unfinished jobs at all.
  */
 export async function startOneJob(
   tx: Db,
   names: readonly string[],
+  seed: string,
 ): Promise<'started' | 'busy' | 'none'> {
   const { rowCount } = await tx.query(sql`
     with next as (
       select name, id from pgboss.job as pgboss_job
       where name = any(${names}::text[]) and ${isIdle}
-      order by random() limit 1 for update of pgboss_job skip locked)
+      order by md5(id::text || ${seed}::text) limit 1 for update of pgboss_job skip locked)
     update pgboss.job set start_after = pgboss.job_now() from next
     where job.name = next.name and job.id = next.id`)
   if ((rowCount ?? 0) > 0) return 'started'

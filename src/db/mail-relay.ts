@@ -45,14 +45,13 @@ export async function noteAccepted(
   tx: Db,
   { at, handedOverAt }: { at: Date; handedOverAt: Date },
 ): Promise<Date | undefined> {
-  const { rows } = await tx.query<{ since: Date | null }>(sql`
+  const { refusedSince } = await findMailRelay(tx)
+  const { rowCount } = await tx.query(sql`
     update mail_relay set accepted_at = ${at}, refused_since = null, reply = null, failures = 0,
       next_try_at = null,
-      resumed_at = case when before.since is null then resumed_at else ${at}::timestamptz end
-    from (select id, refused_since as since from mail_relay for update) as before
-    where mail_relay.id = before.id and (refused_at is null or refused_at <= ${handedOverAt})
-    returning before.since`)
-  return rows[0]?.since ?? undefined
+      resumed_at = case when refused_since is null then resumed_at else ${at}::timestamptz end
+    where refused_at is null or refused_at <= ${handedOverAt}`)
+  return (rowCount ?? 0) > 0 ? (refusedSince ?? undefined) : undefined
 }
 
 /** Stores that the relay answers again while no mail waits that could be tried. */

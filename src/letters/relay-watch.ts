@@ -4,6 +4,7 @@ import { startOneJob, startPostponedJobs } from '../db/dead-letters.ts'
 import { claimTrial, endPause, type MailRelay, noteReachable } from '../db/mail-relay.ts'
 import { inTransaction } from '../db/pool.ts'
 import { reasonOf } from '../errors.ts'
+import { systemRandom } from '../world.ts'
 import type { Attempt, RelayGate } from './relay-gate.ts'
 import { mailQueueNames, resumedQueueNames, type SendOutcome } from './relay-memory.ts'
 
@@ -54,9 +55,9 @@ export function startRelayWatch(
   let isPaused = false
   const run = async () => {
     while (!signal.aborted) {
-      const now = performance.now()
-      if (isPaused || hasStalled(relay, app.clock()) || now - readAt >= READ_MS) {
-        readAt = now
+      const now = app.clock()
+      if (isPaused || hasStalled(relay, now) || now.getTime() - readAt >= READ_MS) {
+        readAt = now.getTime()
         isPaused = await look().catch((error: unknown) => {
           app.log.warn({ reason: reasonOf(error) }, 'Could not watch the mail server.')
           return false
@@ -153,7 +154,7 @@ async function tryAgain(app: Needs, relay: RelayGate, probe: Probe): Promise<voi
   if (found.outcome === 'later') return relay.pause(found.reason, now)
   relay.startAfresh()
   const which = await inTransaction(app.pool, async (tx) => {
-    const which = await startOneJob(tx, mailQueueNames)
+    const which = await startOneJob(tx, mailQueueNames, systemRandom(8).toString('hex'))
     if (which === 'none') await noteReachable(tx, app.clock())
     else await endPause(tx, app.clock())
     return which

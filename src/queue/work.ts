@@ -18,8 +18,8 @@ const OUTAGE_MS = 10_000
  * The result of one job: done, to be retried, permanently failed, or postponed. A postponed job
  * runs again at an instant with another payload, like a new job; this uses none of its attempts.
  * After an outage of the database, or of one of its servers, a job runs again soon in the same way.
- * `ended`: the attempt continues, and certainly ends before the instant; with its outcome, the job is
- * done or runs again earlier.
+ * `ended`: the attempt continues, and certainly ends before the instant; with its outcome, the job
+ * is done or runs again earlier.
  */
 export type JobOutcome =
   | 'done'
@@ -139,8 +139,8 @@ export function underWay<Payload extends object>(payload: Payload): Payload {
 type WaitingJob = { id: string; payload: object }
 
 /**
- * Returns a job to its queue as soon as the attempt that continues without it has ended, or drops it
- * if that attempt has done its work.
+ * Returns a job to its queue as soon as the attempt that continues without it has ended, or drops
+ * it if that attempt has done its work.
  */
 export function giveBack(
   { boss, clock, log }: { boss: Boss; clock: Clock; log: Logger },

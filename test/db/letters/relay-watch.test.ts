@@ -131,7 +131,7 @@ test('a server that hangs is noticed, tried again, and gets all mail when it ans
   await sending.close()
 })
 
-test('a server that confirms no message counts as hung; messages are not repeated soon', async () => {
+test('a server that confirms no message counts as hung; none is repeated soon', async () => {
   const here = openProcess()
   const { far, look, relay } = here
   Object.assign(far, { asksForData: true, probe: accepted })
@@ -207,7 +207,7 @@ test('of several processes, one tries the paused server', async () => {
   expect(one.far.probed + other.far.probed).toBe(1)
 })
 
-test('the button acts on mail that waits in each way, but not on mail that is being sent', async () => {
+test('the button acts on mail that waits in each way, not on mail that is being sent', async () => {
   const waits = {
     paused: [`'{}'`, `'created'`, '5 minutes'],
     refused: [`'{"refusedSince":"2026-01-01T00:00:00.000Z"}'`, `'created'`, '10 minutes'],

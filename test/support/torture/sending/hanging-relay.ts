@@ -2,7 +2,8 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 
 /**
  * Ways in which a mail server stops working. `kept`: it accepts each message, but never answers the
- * final dot. `trickle`: it sends a byte a second. `half-close`: it ends its side of each connection.
+ * final dot. `trickle`: it sends a byte a second. `half-close`: it ends its side of each
+ * connection.
  */
 export const hangings = [
   ...([
