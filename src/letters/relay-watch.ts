@@ -18,13 +18,13 @@ const STALL_MS = 5_000
 /** Stalled mails to so many addresses, and no answer about another, are no fault of recipients. */
 const STALLED_MIN = 3
 /** The server may answer mail that it received before it hung for this time in milliseconds. */
-const RESUMING_MS = 5_000
+const RESUMING_MS = 4_000
 /**
  * Times in milliseconds without an answer after which a message that may have arrived is repeated:
  * when the server has accepted a later mail, or when so many messages wait for an answer that no
  * other mail could be tried.
  */
-const UNANSWERED_MS = { whenResumed: 12_000, whenFull: 60_000 }
+const UNANSWERED_MS = { whenResumed: 10_000, whenFull: 60_000 }
 const UNANSWERED_MAX = 12
 /**
  * Times in milliseconds after which mail is made due again that was postponed while sending
@@ -34,7 +34,7 @@ const SWEEPS_MS = [4_000, 12_000]
 /** Time in milliseconds for which a probe reserves the mail server, for all processes. */
 const CLAIM_MS = 20_000
 /** Time in milliseconds without an answer after which a mail is ended while sending is paused. */
-const HUNG_MS = 10_000
+const HUNG_MS = 8_000
 const LOOK_MS = 1_000
 /** Interval in milliseconds at which an idle process reads whether sending is paused. */
 const READ_MS = 5_000
@@ -96,9 +96,9 @@ export function openLook(app: Needs, relay: RelayGate, probe: Probe): () => Prom
     probedAt = now.getTime()
     const reason = await hangReason(relay, probe, now)
     if (reason === undefined) return isSweeping
-    const stalled = stalledOf(relay, now)
-    await relay.pause(reason, now, stalled[0]?.startedAt)
-    for (const { dataAt, cut } of stalled) if (dataAt === undefined) cut()
+    await relay.pause(reason, now, stalledOf(relay, now)[0]?.startedAt)
+    // Those that wait for a place would hang next.
+    for (const { dataAt, cut } of relay.attempts) if (dataAt === undefined) cut()
     return true
   }
 }
@@ -107,7 +107,7 @@ export function openLook(app: Needs, relay: RelayGate, probe: Probe): () => Prom
  * Returns a function that makes mail due which was postponed by another decision in the moment when
  * sending resumed. Its result is whether more is to be done.
  */
-function openSweep({ pool, clock }: Needs): (state: MailRelay) => Promise<boolean> {
+function openSweep({ pool, clock, boss }: Needs): (state: MailRelay) => Promise<boolean> {
   let sweptUntil = clock().getTime()
   return async ({ resumedAt }) => {
     const now = clock()
@@ -117,7 +117,9 @@ function openSweep({ pool, clock }: Needs): (state: MailRelay) => Promise<boolea
       await startPostponedJobs(pool, resumedQueueNames, { failedSince: now })
     }
     sweptUntil = now.getTime()
-    return times.some((at) => at > now.getTime())
+    const isSweeping = times.some((at) => at > now.getTime())
+    if (isSweeping) wakeWorkers(boss)
+    return isSweeping
   }
 }
 
@@ -159,7 +161,11 @@ async function tryAgain(app: Needs, relay: RelayGate, probe: Probe): Promise<voi
     else await endPause(tx, app.clock())
     return which
   })
-  if (which === 'started') for (const name of mailQueueNames) app.boss.workers.get(name)?.wake()
+  if (which === 'started') wakeWorkers(app.boss)
+}
+
+function wakeWorkers({ workers }: Needs['boss']): void {
+  for (const name of mailQueueNames) workers.get(name)?.wake()
 }
 
 /** Ends the attempts that have no prospect, so that their mail can be tried again. */
