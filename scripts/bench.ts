@@ -21,6 +21,7 @@ const benchmarks: Record<string, () => Promise<void>> = {
   pages: async () => (await import('./bench/pages.ts')).benchPages(),
   search: async () => (await import('./bench/search.ts')).benchSearch(),
   limits: async () => (await import('./bench/limits.ts')).benchLimits(),
+  bombs: async () => (await import('./bench/bombs.ts')).benchBombs(),
   sending: async () => (await import('./bench/sending/sending.ts')).benchSending(),
 }
 

@@ -1,10 +1,11 @@
-import { readFiles } from '../../src/parsing/files/read-files.ts'
+import { createFileReader, readFilesWith } from '../../src/parsing/files/file-reader.ts'
 import { analyzePlainly } from '../../src/pieces/analyze.ts'
 import { parseHeader } from '../../src/mail/header.ts'
 import { parseBody } from '../../src/mail/message.ts'
 import { type Host, linkKinds, withLink } from '../../test/support/link-kinds.ts'
 import { printTable, readCorpus } from './corpus.ts'
 
+const readFiles = readFilesWith(createFileReader())
 const options = { trustedRelays: [], ignoreStamps: true, readFiles }
 const MESSAGES = 150
 

@@ -15,7 +15,7 @@ import {
   analyzePlainly,
   type PlainAnalysis,
 } from '../pieces/analyze.ts'
-import { readFiles } from '../parsing/files/read-files.ts'
+import { createFileReader, readFilesWith } from '../parsing/files/file-reader.ts'
 import { inEnglish } from '../texts/phrases.ts'
 import { routeJson } from '../web/api/route-json.ts'
 import { ownFileLimits } from './report.ts'
@@ -126,6 +126,7 @@ function readArguments(args: readonly string[]): Command {
   const ignoreStamps = values['no-stamps'] ?? false
   const isDns = values.dns ?? false
   const isTakenApart = values.pieces ?? false
+  const readFiles = readFilesWith(createFileReader())
   const options = { trustedRelays, ignoreStamps, readFiles }
   return { isHelp, isJsonl, isPicture, isDns, isTakenApart, files, options }
 }

@@ -7,7 +7,7 @@ import { batched } from '../db/batched.ts'
 import { isOutage } from '../db/follow.ts'
 import type { SuspectMessage } from '../db/sender-alerts.ts'
 import { reasonOf, sqlState } from '../errors.ts'
-import type { CheckDigest, ParserPool } from '../parsing/parser-pool.ts'
+import type { CheckDigest, CheckedDigest, ParserPool } from '../parsing/parser-pool.ts'
 import type { Fingerprints } from '../pieces/fingerprints.ts'
 import { sendingShingles } from '../pieces/shingles/sending-user.ts'
 import { envelopeShingles, withSpreadShingles } from '../pieces/shingles/take-apart.ts'
@@ -166,8 +166,12 @@ type Opened = {
   parser: ParserPool
   buffer: CheckBuffer
   watch: CheckTools['watch']
+  late: Late
   close: () => Promise<void>
 }
+
+/** Functions that count the messages whose files are still being read. */
+type Late = Set<() => void>
 
 /**
  * Maximum number of sums in the buffer: enough for a second of traffic (twice the flush interval)
@@ -177,10 +181,10 @@ const SUMS_MAX = 2 ** 17
 /** Maximum age in milliseconds of cached data behind a verdict. */
 const FRESH_MS = 10_000
 /**
- * Limits for parsing: time in milliseconds, shorter than the timeout of mail servers, and heap
- * size.
+ * Limits for parsing: time in milliseconds, shorter than the timeout of mail servers, the part of
+ * it for the attached files, and heap size.
  */
-const READING = { messageMsMax: 4_000, heapMegabytesMax: 128 }
+const READING = { messageMsMax: 4_000, heapMegabytesMax: 128, filesMsMax: 150 }
 
 /** Creates the message checker of one process. Its threads start on the first check. */
 export function createMessageChecker(
@@ -220,6 +224,7 @@ async function openChecker(
   const opened = await openJudge(app, { name, freshMs: FRESH_MS })
   const { judge, reputations, readsText, close } = opened
   const parser = createParserPool(app.config.workers, READING, { readsText })
+  const late: Late = new Set()
   const buffer = createCheckBuffer(
     {
       append: (blocks) => appendBlocks(pool, blocks, clock()),
@@ -238,7 +243,10 @@ async function openChecker(
     parser,
     buffer,
     watch,
+    late,
     async close() {
+      for (const countKnown of late) countKnown()
+      late.clear()
       await buffer.close()
       await Promise.all([parser.close(), close()])
     },
@@ -246,7 +254,7 @@ async function openChecker(
 }
 
 async function checkMessage(
-  { parser, buffer, judge, firstFilter, watch }: Opened,
+  { parser, buffer, judge, firstFilter, watch, late }: Opened,
   raw: Buffer | undefined,
   envelope: CheckedEnvelope,
   { config, log, clock }: CheckNeeds,
@@ -260,7 +268,7 @@ async function checkMessage(
   const options = { trustedRelays: [], originConfidenceMin: config.originConfidenceMin }
   const client = clientOf(envelope)
   const digest = await parser
-    .check(raw, client ? { ...options, client } : options)
+    .check(raw, client ? { ...options, client } : options, envelope.user ?? envelope.ip)
     .catch((error: unknown) => {
       log.warn(
         { reason: reasonOf(error), bytes: raw.length },
@@ -272,8 +280,28 @@ async function checkMessage(
   const judged = await judge({ digest: { ...digest, listings }, envelope })
   if (!judged) return 'unread'
   const { verdict } = judged
-  countMail({ buffer, watch }, digest, { envelope, judged, at: clock() })
+  const count = (counted: CheckDigest) =>
+    countMail({ buffer, watch }, counted, { envelope, judged, at: clock() })
+  if (digest.complete) countLater(digest, late, count)
+  else count(digest)
   return { verdict, messageId: digest.messageId ?? undefined, by: 'message' }
+}
+
+/**
+ * Counts a message with its files after these are read; without them if that fails, or if the
+ * process ends before.
+ */
+function countLater(
+  { complete, ...digest }: CheckedDigest,
+  late: Late,
+  count: (digest: CheckDigest) => void,
+): void {
+  const countKnown = () => count(digest)
+  late.add(countKnown)
+  const countOnce = (counted: CheckDigest) => {
+    if (late.delete(countKnown)) count(counted)
+  }
+  void complete?.then(countOnce, () => countOnce(digest))
 }
 
 /**

@@ -4,7 +4,7 @@ import { Piscina } from 'piscina'
 import type { Packed } from '../db/rows.ts'
 import { type SigningKey, signMail } from '../mail/dkim-signature.ts'
 import type { InboundReading } from '../mail/inbound/read-inbound.ts'
-import type { Analysis, AnalysisOptions } from '../pieces/analyze.ts'
+import type { Analysis, AnalysisOptions, FileFindings } from '../pieces/analyze.ts'
 import type { MessageFeatures } from '../pieces/features/features.ts'
 import type { Fingerprints } from '../pieces/fingerprints.ts'
 import type { MarketerEvidence } from '../pieces/marketer.ts'
@@ -13,19 +13,23 @@ import type { PackedShingles } from '../pieces/shingles/packed-shingles.ts'
 import type { RelayCandidate } from '../verdict/relays.ts'
 import type { Subject } from '../verdict/reputation/reputation.ts'
 import type { FeedbackContent } from './feedback-content.ts'
+import type { ChosenFiles } from './files/choose-files.ts'
+import { createFileReader } from './files/file-reader.ts'
 import { createEndLock, type EndLock, runInTime } from './run-in-time.ts'
 
 /** A task for a parser thread, for the bytes of one message. */
 export type ParserTask =
-  | { work: 'analyze' | 'check'; packed: Packed; options: ThreadOptions }
+  | AnalyzeTask
   | ComposeTask
   | { work: 'inbound'; packed: Packed; mailFrom: string }
   | { work: 'text'; packed: Packed }
 
+type AnalyzeTask = { work: 'analyze' | 'check'; packed: Packed; options: ThreadOptions }
+
 /** The settings of an analysis that a thread receives. */
 type ThreadOptions = Omit<AnalysisOptions, 'ignoreStamps' | 'readFiles'> & {
-  /** Whether to read attached PDF files and pictures; default true. */
-  readsFiles?: boolean
+  /** What is known about the attached files; absent before they are read. */
+  files?: FileFindings
 }
 
 type ComposeTask = {
@@ -84,6 +88,12 @@ export type CheckDigest = Pick<
   'origin' | 'listings' | 'shingles' | 'fingerprints' | 'features' | 'subjects' | 'text'
 > & { messageId: string | null }
 
+/** `complete`: the digest with all files, if some were not read in time. */
+export type CheckedDigest = CheckDigest & { complete?: Promise<CheckDigest> }
+
+/** The files of a message that must be read before it is analyzed. */
+type WantedFiles = { wanted: ChosenFiles }
+
 /** A feedback report, and the packed copy to store. */
 export type ComposedFeedback = { raw: Buffer; packed: Packed }
 
@@ -114,11 +124,16 @@ export type ParserPool = {
   /**
    * Analyzes a message. When it takes too long or too much memory, its thread is replaced, and only
    * its header and links are analyzed; rejects when that fails too. Calls `onSlow` when the message
-   * takes long and moves to the slow lane.
+   * takes long and moves to the slow lane, or waits for its files. Files are read in fair turns of
+   * their owners.
    */
-  analyze: (packed: Packed, options: ParserOptions, onSlow?: () => void) => Promise<AnalysisDigest>
+  analyze: (
+    packed: Packed,
+    options: ParserOptions,
+    order?: { owner?: string; onSlow?: () => void },
+  ) => Promise<AnalysisDigest>
   /** Like `analyze`, for a message that is not stored. */
-  check: (raw: Buffer, options: ParserOptions) => Promise<CheckDigest>
+  check: (raw: Buffer, options: ParserOptions, owner?: string) => Promise<CheckedDigest>
   /**
    * Composes the feedback report of a message; `analysis` is the packed analysis of its digest.
    * Uses only the header when the report with the whole message exceeds the limits of time or
@@ -149,7 +164,13 @@ export type ParserChunk = { tasks: readonly ParserTask[]; progress: Int32Array; 
 type ShownText = { shownText: string }
 
 /** The result of a task. */
-export type Made = AnalysisDigest | CheckDigest | ComposedFeedback | InboundReading | ShownText
+export type Made =
+  | AnalysisDigest
+  | CheckDigest
+  | WantedFiles
+  | ComposedFeedback
+  | InboundReading
+  | ShownText
 
 /** The outcome of a task in a chunk: its result, or an error message. */
 export type ParserOutcome = { made: Made } | { fault: string }
@@ -160,6 +181,8 @@ export type ParserLimits = {
   heapMegabytesMax: number
   /** Time in milliseconds after which a message moves to the slow lane; 2,000 when absent. */
   fastMsMax?: number
+  /** Maximum wait in milliseconds for the attached files of a message; 1,500 when absent. */
+  filesMsMax?: number
 }
 
 /** Data that the threads receive at their start. */
@@ -187,6 +210,9 @@ type Pending = {
 
 const usualLimits: ParserLimits = { messageMsMax: 20_000, heapMegabytesMax: 128 }
 const FAST_MS_MAX = 2_000
+const FILES_MS_MAX = 1_500
+/** Time in milliseconds after which other messages do not wait for one whose files are read. */
+const FILES_QUICK_MS = 300
 const IDLE_MS = 60_000
 /**
  * Growth of a heap in percent until V8 collects all of its garbage again. By default it is 30 % in
@@ -220,6 +246,7 @@ export function createParserPool(
 ): ParserPool {
   const { seed = shingleSeed(), signingKey, threadFile = PARSER_THREAD } = given
   const { messageMsMax, heapMegabytesMax, fastMsMax = FAST_MS_MAX } = limits
+  const { filesMsMax: waitMs = FILES_MS_MAX } = limits
   const fastLimits = { ms: Math.min(fastMsMax, messageMsMax), wallMs: messageMsMax }
   const slowLimits = { ms: messageMsMax, wallMs: messageMsMax }
   const workerData: ThreadData = { seed, signingKey }
@@ -243,19 +270,38 @@ export function createParserPool(
     },
     slow: async (chunk) => (await runInTime(slowThread, chunk, slowLimits)) as ParserOutcome[],
   })
+  const reader = createFileReader()
+
+  /** Analyzes a message after its files are read, or after the wait for them. */
+  async function analyzeWithFiles(
+    task: AnalyzeTask,
+    { owner = '', onSlow }: { owner?: string; onSlow?: (() => void) | undefined },
+  ): Promise<{ made: Made; later?: Promise<Made> }> {
+    const first = await inLine(task, onSlow)
+    if (!('wanted' in first)) return { made: first }
+    const timer = setTimeout(() => onSlow?.(), FILES_QUICK_MS)
+    const { findings, later } = await reader.read(asChosen(first.wanted), { owner, waitMs })
+    clearTimeout(timer)
+    const withFiles = (files: FileFindings) =>
+      inLine({ ...task, options: { ...task.options, files } }, onSlow)
+    const made = await withFiles(findings)
+    return later ? { made, later: later.then(withFiles) } : { made }
+  }
+
   return {
-    async analyze(raw, asked, onSlow) {
+    async analyze(raw, asked, order = {}) {
       const [packed, options] = [withOwnMemory(raw), withText(asked, given)]
-      const made = await inLine({ work: 'analyze', packed, options }, onSlow)
+      const { made } = await analyzeWithFiles({ work: 'analyze', packed, options }, order)
       const digest = made as AnalysisDigest
       const shingles = asBuffer(digest.shingles)
       return { ...digest, shingles, packed: asBuffers(digest.packed) }
     },
-    async check(raw, asked) {
+    async check(raw, asked, owner = '') {
       const options = withText(asked, given)
       const packed = withOwnMemory({ encoding: 'identity', content: raw })
-      const digest = (await inLine({ work: 'check', packed, options })) as CheckDigest
-      return { ...digest, shingles: asBuffer(digest.shingles) }
+      const task = { work: 'check', packed, options } as const
+      const { made, later } = await analyzeWithFiles(task, { owner })
+      return { ...checkDigestOf(made), ...(later && { complete: later.then(checkDigestOf) }) }
     },
     async compose(packed, analysis, content, onSlow) {
       const [own, ownAnalysis] = [withOwnMemory(packed), withOwnMemory(analysis)]
@@ -273,8 +319,20 @@ export function createParserPool(
       inLine({ work: 'inbound', packed, mailFrom }) as Promise<InboundReading>,
     readText: (packed) => inLine({ work: 'text', packed: withOwnMemory(packed) }).then(shownTextOf),
     sign: (raw) => (signingKey ? signMail(raw, signingKey) : raw),
-    close: async () => void (await Promise.all([fastThreads.close(), slowThread.destroy()])),
+    async close() {
+      reader.close()
+      await Promise.all([fastThreads.close(), slowThread.destroy()])
+    },
   }
+}
+
+function checkDigestOf(made: Made): CheckDigest {
+  const digest = made as CheckDigest
+  return { ...digest, shingles: asBuffer(digest.shingles) }
+}
+
+function asChosen({ files, faults }: ChosenFiles): ChosenFiles {
+  return { files: files.map((file) => ({ ...file, content: asBuffer(file.content) })), faults }
 }
 
 function shownTextOf(made: Made): string {
@@ -311,8 +369,7 @@ type RunChunk = (chunk: ParserChunk) => Promise<ParserOutcome[]>
 
 /**
  * Runs tasks in chunks, at most `places` chunks in parallel, in their order of arrival. A task that
- * makes its chunk fail moves to the slow lane, where attached files are not read: a hostile file
- * costs its message only what the file contains.
+ * makes its chunk fail moves to the slow lane.
  */
 function createLine(
   places: number,
@@ -379,12 +436,7 @@ function createLine(
 function slowAttempts(task: ParserTask): ParserTask[] {
   if (task.work !== 'analyze' && task.work !== 'check') return [task]
   const reduced = { ...task, options: { ...task.options, isReduced: true } }
-  return task.work === 'check' ? [reduced] : [withoutFiles(task), reduced]
-}
-
-function withoutFiles(task: ParserTask): ParserTask {
-  if (task.work !== 'analyze' && task.work !== 'check') return task
-  return { ...task, options: { ...task.options, readsFiles: false } }
+  return task.work === 'check' ? [reduced] : [task, reduced]
 }
 
 function settle(its: readonly Pending[], outcomes: readonly ParserOutcome[]): void {

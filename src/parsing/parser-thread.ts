@@ -10,6 +10,7 @@ import {
   orReduced,
   readShownText,
   type CountedAnalysis,
+  type FileFindings,
   type GivenMessage,
   type PlainAnalysis,
 } from '../pieces/analyze.ts'
@@ -28,7 +29,7 @@ import {
   type ParserTask,
   type ThreadData,
 } from './parser-pool.ts'
-import { readFiles } from './files/read-files.ts'
+import { type ChosenFiles, chooseFiles } from './files/choose-files.ts'
 import { beforeEnd, createEndLock } from './run-in-time.ts'
 
 const { seed, signingKey } = workerData as ThreadData
@@ -84,12 +85,9 @@ async function analyzeAll(tasks: readonly ParserTask[], start: (index: number) =
     start(index)
     try {
       const raw = await unpackWhole(task.packed)
-      const { readsFiles = true, ...asked } = task.options
-      const options = {
-        ...asked,
-        ignoreStamps: false,
-        readFiles: readsFiles ? readFiles : undefined,
-      }
+      const { files, ...asked } = task.options
+      const readFiles = files ? () => files : requireFiles
+      const options = { ...asked, ignoreStamps: false, readFiles }
       given.push({ index, work: task.work, raw, options })
     } catch (error) {
       outcomes.set(index, { fault: reasonOf(error) })
@@ -98,9 +96,13 @@ async function analyzeAll(tasks: readonly ParserTask[], start: (index: number) =
   const attempts = await analyzeTogether(given, (at) => start(given[at]?.index ?? 0))
   for (const [at, { index, work, raw, options }] of given.entries()) {
     start(index)
+    const first = attempts[at]
+    if (first && 'error' in first && first.error instanceof FilesWanted) {
+      outcomes.set(index, { made: { wanted: withOwnFiles(first.error.chosen) } })
+      continue
+    }
     const analyze = async (its: AnalysisOptions) => {
-      const attempt =
-        its === options ? attempts[at] : (await analyzeTogether([{ raw, options: its }]))[0]
+      const attempt = its === options ? first : (await analyzeTogether([{ raw, options: its }]))[0]
       if (!attempt || 'error' in attempt) throw attempt?.error
       return work === 'check' ? checkDigest(attempt.made, its) : digest(attempt.made, its)
     }
@@ -109,7 +111,28 @@ async function analyzeAll(tasks: readonly ParserTask[], start: (index: number) =
   return outcomes
 }
 
+/** Ends the analysis of a message whose files must be read before, in another process. */
+class FilesWanted extends Error {
+  readonly chosen: ChosenFiles
+
+  constructor(chosen: ChosenFiles) {
+    super('The files of the message are not read yet.')
+    this.chosen = chosen
+  }
+}
+
+function requireFiles(...given: Parameters<typeof chooseFiles>): FileFindings {
+  const chosen = chooseFiles(...given)
+  if (chosen.files.length > 0) throw new FilesWanted(chosen)
+  return { links: [], look: undefined, faults: chosen.faults }
+}
+
+function withOwnFiles({ files, faults }: ChosenFiles): ChosenFiles {
+  return { files: files.map((file) => ({ ...file, content: copyOf(file.content) })), faults }
+}
+
 function bytesOf(made: Made): { buffer: ArrayBufferLike }[] {
+  if ('wanted' in made) return made.wanted.files.map(({ content }) => content)
   if ('raw' in made) return [made.raw, made.packed.content]
   if (!('shingles' in made)) return []
   const { shingles, text } = made

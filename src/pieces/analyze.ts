@@ -111,11 +111,19 @@ export type PlainAnalysis = {
 /** A plain analysis with the pieces of the message and its fingerprints. */
 export type Analysis = PlainAnalysis & { fingerprints: Fingerprints; shingles: Shingle[] }
 
+/**
+ * Why an attached file was not read, or not to its end: it is damaged or locked, it exceeds the
+ * limits on memory or on pixels, it takes too long, or the readers had no time for it.
+ */
+export type FileFault = 'unreadable' | 'too-large' | 'too-slow' | 'unread'
+
 /** What was found in attached files. */
 export type FileFindings = {
   links: FileLinks[]
   /** The look of the largest picture (`pictureLook` in `parsing`). */
   look: string | undefined
+  /** One for each file that was not read to its end. */
+  faults: FileFault[]
 }
 
 /** `needsLook`: the message has hardly any text, so that the look of its picture is needed. */
@@ -124,7 +132,7 @@ export type FileWishes = { needsLook: boolean }
 type ReadFiles = (
   attachments: readonly BodyAttachment[],
   wishes: FileWishes,
-) => Promise<FileFindings>
+) => FileFindings | Promise<FileFindings>
 
 /** Settings of an analysis, from the reporter or an operator. */
 export type AnalysisOptions = {
@@ -152,7 +160,10 @@ export type AnalysisOptions = {
    * only. Default 0.
    */
   originConfidenceMin?: number
-  /** Reads attached PDF files and pictures, which takes long; undefined: not read. */
+  /**
+   * Returns what is in attached PDF files and pictures; undefined: not read. Called before anything
+   * else of the message is analyzed.
+   */
   readFiles?: ReadFiles | undefined
   /** Whether to return the pieces of the text, for a model. */
   readsText?: boolean
@@ -267,8 +278,8 @@ export async function analyzeTogether(
     return attempts
   }
   const given = messages.map((made) => ({ made }))
-  const contents = await step(await step(given, readRoute), readContent)
-  const findings = await step(contents, describe)
+  const routes = await step(await step(given, readContent), readRoute)
+  const findings = await step(routes, describe)
   const views = await step(findings, ({ page, ...found }) => ({
     ...found,
     view: viewBody(found.parts.body, page),
@@ -323,14 +334,14 @@ type Findings = {
 }
 
 async function read(raw: Buffer, options: AnalysisOptions): Promise<Findings> {
-  return describe(await readContent(await readRoute({ raw, options })))
+  return describe(await readRoute(await readContent({ raw, options })))
 }
 
-type Route = Awaited<ReturnType<typeof readRoute>>
+type Content = Awaited<ReturnType<typeof readContent>>
 
 /** Reads where a message came from. */
-async function readRoute({ raw, options }: GivenMessage) {
-  const header = parseHeader(raw)
+async function readRoute(content: Content) {
+  const { raw, options, header } = content
   const fields = options.ignoreStamps ? withoutStamps(header.fields) : header.fields
   const hops = readHops(fields, options.client)
   const signed = options.isRebuilt ? withoutSignatures(header) : header
@@ -340,21 +351,22 @@ async function readRoute({ raw, options }: GivenMessage) {
   const seals = sealsOf(authentication)
   const poster = posterOf(authentication, options.dns)
   const { originObstacle, ...way } = findOrigin(fields, hops, { ...options, seals, poster })
-  return { raw, options, header, fields, cfbl, authentication, originObstacle, way }
+  return { ...content, fields, cfbl, authentication, originObstacle, way }
 }
 
-/** Reads the body, or only its links if its structure exceeds the limits. */
-async function readContent(route: Route) {
-  const { raw, header, options } = route
+/** Reads header and body, or only the links of the body if its structure exceeds the limits. */
+async function readContent({ raw, options }: GivenMessage) {
+  const header = parseHeader(raw)
   const isReduced =
     options.isReduced === true || exceedsLimits(raw, bodyLimits, header) !== undefined
   const body = isReduced ? reducedBody(raw, header) : await parseBody(raw, header)
   const page = htmlView(body.html)
   const { attachments } = body
-  if (attachments.length === 0) return { ...route, isReduced, body, page, files: undefined }
+  const read = { raw, options, header, isReduced, body, page }
+  if (attachments.length === 0) return { ...read, files: undefined }
   const needsLook = hasFewWords(page.text) && hasFewWords(body.text)
   const files = await options.readFiles?.(attachments, { needsLook })
-  return { ...route, isReduced, body, page, files }
+  return { ...read, files }
 }
 
 /** A quick check whether a text may have fewer words than one that identifies a campaign. */
@@ -363,7 +375,7 @@ function hasFewWords(text: string): boolean {
 }
 
 /** Describes a message that is read. */
-function describe(content: Awaited<ReturnType<typeof readContent>>): Findings {
+function describe(content: Awaited<ReturnType<typeof readRoute>>): Findings {
   const { raw, options, header, fields, way, body, page, files, isReduced, authentication } =
     content
   const bounce = isReduced ? null : readBounce(raw, fields)
@@ -394,7 +406,6 @@ function describe(content: Awaited<ReturnType<typeof readContent>>): Findings {
   }
   const { originConfidenceMin = 0, readsText = false } = options
   const leading = links.filter(leadsSomewhere)
-  const look = files?.look
   const found = {
     ...way,
     originConfidenceMin,
@@ -403,7 +414,8 @@ function describe(content: Awaited<ReturnType<typeof readContent>>): Findings {
     links: leading,
     attachments,
     signers,
-    look,
+    look: files?.look,
+    fileFaults: files?.faults ?? [],
   }
   return { plain, parts: found, page, readsText }
 }

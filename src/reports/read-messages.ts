@@ -103,7 +103,9 @@ async function readOne(
     const isRebuilt = report.rebuiltFrom !== null
     const options = { ...relays.options, originConfidenceMin, isRebuilt }
     const dns = await findingsOf(raw, options, app)
-    const analysis = await app.parser.analyze(raw, dns ? { ...options, dns } : options, onSlow)
+    const owner = report.reporterId
+    const given = dns ? { ...options, dns } : options
+    const analysis = await app.parser.analyze(raw, given, { owner, onSlow })
     app.shownTexts?.set(report.id, analysis.shownText)
     return { report, raw, analysis }
   } catch (error) {

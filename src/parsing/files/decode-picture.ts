@@ -6,10 +6,7 @@ import type { Picture } from './picture.ts'
 /** Decoding a JPEG file takes about ten times the memory of its pixels. */
 const JPEG_MEGABYTES_MAX = 512
 
-/**
- * Decodes a PNG, JPEG or GIF file (its first frame). Undefined when it is damaged. The caller has
- * checked the size that its header states.
- */
+/** Decodes a picture that `examinePicture` has checked. Undefined when it is damaged. */
 export function decodePicture(file: Buffer): Picture | undefined {
   try {
     if (file[0] === 0xff) {

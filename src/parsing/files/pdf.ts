@@ -3,7 +3,7 @@ import { isReadable, type Picture } from './picture.ts'
 import { inTime } from '../../world.ts'
 
 /** What a PDF file contains. */
-export type PdfContent = {
+type PdfContent = {
   /** The targets of its links. */
   urls: string[]
   /** The text of its pages, and its scripts. */
@@ -33,43 +33,54 @@ type Document = Awaited<ReturnType<typeof getDocumentProxy>>
 type Page = Awaited<ReturnType<Document['getPage']>>
 
 /**
- * Reads links, text and pictures of a PDF file: its first ten pages. Also reads encrypted files
- * that open without a password; any other gives nothing, and so does a damaged file.
+ * Reads links, text and pictures of a PDF file: its first ten pages. Calls `onPart` after each step.
+ * Also reads encrypted files that open without a password. Any other gives nothing and is not
+ * `isWhole`, nor is a damaged file.
  */
-export async function readPdf(file: Buffer): Promise<PdfContent> {
+export async function readPdf(
+  file: Buffer,
+  onPart: (content: PdfContent) => void = () => undefined,
+): Promise<PdfContent & { isWhole: boolean }> {
   const content: PdfContent = { urls: [], text: '', pictures: [] }
   // The library takes the memory of the bytes, so it gets a copy.
   const document = await getDocumentProxy(Uint8Array.from(file), options).catch(() => undefined)
-  if (!document) return content
+  if (!document) return { ...content, isWhole: false }
+  let isWhole = true
   try {
     for (let number = 1; number <= Math.min(document.numPages, PAGES_MAX); number++) {
-      await readPage(await document.getPage(number), content)
+      const page = await document.getPage(number)
+      for (const step of [readLinks, readText, readPictures]) {
+        await step(page, content)
+        onPart(content)
+      }
+      page.cleanup()
     }
     const scripts = Object.values((await document.getJSActions()) ?? {}).flat()
     addText(content, scripts.join('\n'))
   } catch {
     // What was read before the damage counts.
-  } finally {
-    await document.cleanup().catch(() => undefined)
+    isWhole = false
   }
-  return content
+  await document.cleanup().catch(() => undefined)
+  return { ...content, isWhole }
 }
 
 function addText(content: PdfContent, text: string): void {
   content.text += `${text.slice(0, TEXT_CHARS_MAX - content.text.length)}\n`
 }
 
-async function readPage(page: Page, content: PdfContent): Promise<void> {
+async function readLinks(page: Page, content: PdfContent): Promise<void> {
   const annotations = (await page.getAnnotations()) as { url?: string; unsafeUrl?: string }[]
   for (const { url, unsafeUrl } of annotations) {
     const target = url ?? unsafeUrl
     if (target !== undefined && content.urls.length < URLS_MAX) content.urls.push(target)
   }
+}
+
+async function readText(page: Page, content: PdfContent): Promise<void> {
   const { items } = await page.getTextContent()
   const pieces = items.map((item) => ('str' in item ? item.str + (item.hasEOL ? '\n' : '') : ''))
   addText(content, pieces.join(''))
-  await readPictures(page, content)
-  page.cleanup()
 }
 
 /** A picture as the library gives it. */

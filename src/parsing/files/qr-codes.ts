@@ -17,18 +17,22 @@ function imageData({ width, height, data }: Picture): Input {
 let isReady: Promise<unknown> | undefined
 
 /** Loads the decoder from its package; by default it would be fetched from the Internet. */
-async function prepare(): Promise<void> {
+export function prepareQrCodes(): Promise<unknown> {
+  return (isReady ??= load())
+}
+
+async function load(): Promise<void> {
   const file = fileURLToPath(import.meta.resolve('zxing-wasm/reader/zxing_reader.wasm'))
   const wasmBinary = Uint8Array.from(await readFile(file)).buffer
   await prepareZXingModule({ overrides: { wasmBinary }, fireImmediately: true })
 }
 
 /**
- * Returns the contents of the QR codes in a picture, at most 8: a decoded picture, or a PNG, JPEG
- * or GIF file. Empty when there are none, or when the file is damaged.
+ * Returns the contents of the QR codes in a picture, at most 8: a decoded picture, or a file
+ * that `examinePicture` has checked. Empty when there are none, or when the file is damaged.
  */
 export async function readQrCodes(picture: Picture | Buffer): Promise<string[]> {
-  await (isReady ??= prepare())
+  await prepareQrCodes()
   const input = Buffer.isBuffer(picture) ? Uint8Array.from(picture) : imageData(picture)
   const found = await readBarcodes(input, options)
   return found.filter(({ isValid }) => isValid).map(({ text }) => text)

@@ -24,7 +24,7 @@ const innocent =
   /\.(?:pdf|docx?|xlsx?|pptx?|jpe?g|png|gif|txt|html?|mp[34]|csv|zip)\s*\.[a-z\d]{2,5}$/i
 
 /** Computes features from the names of attached files and the first bytes of their content. */
-export function attachmentFeatures({ body }: Material) {
+export function attachmentFeatures({ body, fileFaults = [] }: Material) {
   const sums = { ...nothing }
   const extensions = new Set<string>()
   let bytes = 0
@@ -38,6 +38,10 @@ export function attachmentFeatures({ body }: Material) {
     count: body.attachments.length,
     kilobytes: Math.round(bytes / 1_024),
     extensions: [...extensions].sort(),
+    unreadable: fileFaults.filter((fault) => fault === 'unreadable').length,
+    too_slow: fileFaults.filter((fault) => fault === 'too-slow').length,
+    too_large: fileFaults.filter((fault) => fault === 'too-large').length,
+    unread: fileFaults.filter((fault) => fault === 'unread').length,
   }
 }
 

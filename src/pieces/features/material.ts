@@ -7,7 +7,7 @@ import type { Authentication } from '../../origin/authenticity/authenticate.ts'
 import type { Submitter } from '../../origin/forwarders.ts'
 import type { Origin } from '../../origin/origin.ts'
 import type { TracedHop } from '../../origin/trace.ts'
-import type { Attachment } from '../analyze.ts'
+import type { Attachment, FileFault } from '../analyze.ts'
 import type { BodyView } from '../body-view.ts'
 import type { Link } from '../links.ts'
 import type { PackedShingles } from '../shingles/packed-shingles.ts'
@@ -88,6 +88,8 @@ export type Material = {
   authentication: Authentication | null
   unsubscribe: Unsubscribe | null
   shingles: PackedShingles
+  /** See `FileFindings`. */
+  fileFaults?: readonly FileFault[]
 }
 
 /** A header indexed for feature lookups. */

@@ -62,6 +62,10 @@ export const attachmentsTable: FactTable<MessageFeatures['attachments']> = {
   ),
   type_differs: double('Number of files whose content differs from their name or type.'),
   extensions: strings('Extensions of their names, sorted, each once, at most 10.'),
+  unreadable: double('Number of PDF files and pictures that could not be read: damaged or locked.'),
+  too_slow: double('Number of PDF files and pictures that took too long to read.'),
+  too_large: double('Number of PDF files and pictures beyond the limits on memory or pixels.'),
+  unread: double('Number of PDF files and pictures that were not read in time, without a fault.'),
 }
 
 /**

@@ -147,7 +147,7 @@ test('a message that is slow to parse delays none of its batch', async () => {
   const gate = Promise.withResolvers<undefined>()
   const slowly: ParserPool = {
     ...parser,
-    async analyze(packed, options, onSlow) {
+    async analyze(packed, options, { onSlow } = {}) {
       const digest = await parser.analyze(packed, options)
       if (!digest.subject?.includes('slow-to-read')) return digest
       onSlow?.()

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { isReadable, pictureSize } from '../../../src/parsing/files/picture.ts'
-import { readFiles } from '../../../src/parsing/files/read-files.ts'
+import { isReadable } from '../../../src/parsing/files/picture.ts'
+import { examinePicture } from '../../../src/parsing/files/picture-file.ts'
+import { readFiles } from '../../support/read-files.ts'
 import { pdfFile } from '../../support/pdf.ts'
 import { drawPicture, drawQrCode, gifFile, jpegFile, pngFile } from '../../support/pictures.ts'
 
@@ -15,10 +16,10 @@ test.for([
   ['JPEG', jpegFile(noise)],
   ['GIF', gifFile(noise)],
 ] as const)('the size of a %s file is known without decoding it', ([, file]) => {
-  expect(pictureSize(file)).toEqual({ width: 300, height: 200 })
-  for (let length = 0; length < 200; length++) {
-    const size = pictureSize(file.subarray(0, length))
-    expect(size ?? { width: 300, height: 200 }).toEqual({ width: 300, height: 200 })
+  expect(examinePicture(file)).toMatchObject({ width: 300, height: 200 })
+  for (let length = 0; length < file.length; length += 7) {
+    const cut = examinePicture(file.subarray(0, length)) ?? { fault: 'unreadable' }
+    if (!('fault' in cut)) expect(cut).toMatchObject({ width: 300, height: 200 })
   }
 })
 

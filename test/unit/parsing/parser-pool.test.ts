@@ -114,16 +114,19 @@ test('a message that takes too much memory is composed with its header alone', a
 })
 
 test('a file that takes too long costs its message only what the file contains', async () => {
-  pool = createParserPool(1, { messageMsMax: 20_000, heapMegabytesMax: 128, fastMsMax: 1_000 })
+  pool = createParserPool(1, { messageMsMax: 20_000, heapMegabytesMax: 128, filesMsMax: 20_000 })
   const drawing = deflateSync(Buffer.alloc(80_000_000, ' q 1 0 0 1 0 0 cm BT (a) Tj ET Q '))
   const raw = composeParts('From: a@a.example\nSubject: x', [
     { type: 'text/html', content: '<a href="https://a.example/">' },
     { type: 'application/pdf', content: pdfFile({ url: 'https://b.example/', drawing }) },
   ])
   let isSlow = false
-  const analysis = await pool.analyze(await pack(raw), { trustedRelays: [] }, () => (isSlow = true))
+  const onSlow = () => (isSlow = true)
+  const analysis = await pool.analyze(await pack(raw), { trustedRelays: [] }, { onSlow })
   expect(isSlow).toBe(true)
   expect(analysis.features.links.places).toEqual(['html'])
+  const { pdfs, too_slow: slow, too_large: large } = analysis.features.attachments
+  expect([pdfs, slow + large]).toEqual([1, 1])
 })
 
 test('a malformed packed message is an error of that job alone', async () => {

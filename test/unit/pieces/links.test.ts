@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readFiles } from '../../../src/parsing/files/read-files.ts'
+import { readFiles } from '../../support/read-files.ts'
 import { analyzePlainly } from '../../../src/pieces/analyze.ts'
 import { findLinks, leadsSomewhere } from '../../../src/pieces/links.ts'
 import type { MessageBody } from '../../../src/mail/message.ts'

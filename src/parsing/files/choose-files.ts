@@ -1,0 +1,87 @@
+import type { BodyAttachment } from '../../mail/message.ts'
+import type { FileFault, FileWishes } from '../../pieces/analyze.ts'
+import { isWorthReading, mayBeContent, PIXELS_MAX } from './picture.ts'
+import { examinePicture, type PictureFile } from './picture-file.ts'
+
+/** The kinds of files that are read, each by a process of its own. */
+export type FileKind = 'pdf' | 'picture'
+
+/** A file to read; `msMax` is the CPU time in milliseconds that it may take. */
+export type ChosenFile = { kind: FileKind; content: Buffer; needsLook: boolean; msMax: number }
+
+/** The files of a message that are worth reading, and why others are not read. */
+export type ChosenFiles = { files: ChosenFile[]; faults: FileFault[] }
+
+const PDFS_MAX = 3
+const PDF_BYTES_MAX = 10_000_000
+/** PDF files may begin with other bytes. */
+const PDF_START_BYTES = 1_024
+const PICTURES_MAX = 10
+/**
+ * The CPU time of a file in milliseconds: at least, and at most. A PDF file takes 5 to 120 ms, and
+ * several times as long in a process that has just started.
+ */
+const FILE_MS = { min: 700, max: 2_000 }
+const BYTES_PER_MS = 1_000
+const PIXELS_PER_MS = 5_000
+
+const limitOf = (ms: number) => Math.min(FILE_MS.max, FILE_MS.min + Math.round(ms))
+
+/**
+ * Chooses the attached files to read: at most three PDF files and ten pictures, the smallest
+ * pictures first, because a large one must not hide a code; of the pictures that a message shows
+ * instead of a text, the largest gives its look. Pictures consist only of what decoders need.
+ * Linear time.
+ */
+export function chooseFiles(
+  attachments: readonly BodyAttachment[],
+  { needsLook }: FileWishes,
+): ChosenFiles {
+  const pdfs = attachments.map(({ content }) => content).filter(isPdf)
+  const { pictures, faults } = examineAll(attachments)
+  const [shown] = needsLook
+    ? pictures.filter(mayBeContent).toSorted((a, b) => b.width * b.height - a.width * a.height)
+    : []
+  const ordered = pictures.toSorted((a, b) => a.width * a.height - b.width * b.height)
+  let pixels = 0
+  const small = ordered.slice(0, PICTURES_MAX).filter(({ width, height }) => {
+    pixels += width * height
+    return pixels <= PIXELS_MAX
+  })
+  const read = shown && !small.includes(shown) ? [...small, shown] : small
+  return {
+    files: [
+      ...pdfs.slice(0, PDFS_MAX).map((content): ChosenFile => {
+        return {
+          ...{ kind: 'pdf', content, needsLook: false },
+          msMax: limitOf(content.length / BYTES_PER_MS),
+        }
+      }),
+      ...read.map((picture): ChosenFile => {
+        const { content, work } = picture
+        return {
+          ...{ kind: 'picture', content, needsLook: picture === shown },
+          msMax: limitOf(work / PIXELS_PER_MS),
+        }
+      }),
+    ],
+    faults,
+  }
+}
+
+function isPdf(content: Buffer): boolean {
+  const isSmall = content.length > 0 && content.length <= PDF_BYTES_MAX
+  return isSmall && content.subarray(0, PDF_START_BYTES).includes('%PDF-')
+}
+
+function examineAll(attachments: readonly BodyAttachment[]) {
+  const pictures: PictureFile[] = []
+  const faults: FileFault[] = []
+  for (const { content } of attachments) {
+    const examined = examinePicture(content)
+    if (!examined) continue
+    if ('fault' in examined) faults.push(examined.fault)
+    else if (isWorthReading(examined)) pictures.push(examined)
+  }
+  return { pictures, faults }
+}

@@ -1,0 +1,12 @@
+import { createReaderChild } from '../../src/parsing/files/reader-child.ts'
+import { codeOf, slowPdf } from './bombs.ts'
+
+// Starts a process that reads files, says its id, and stays: idle, or while a file is read that
+// takes long.
+const isBusy = process.argv[2] === 'busy'
+const child = createReaderChild(isBusy ? 'pdf' : 'picture')
+const file = { needsLook: false, msMax: 600_000 }
+if (isBusy) void child.read({ ...file, kind: 'pdf', content: slowPdf(9) })
+else await child.read({ ...file, kind: 'picture', content: codeOf('https://a.example/') })
+setTimeout(() => console.log(child.pid()), isBusy ? 5_000 : 0)
+setInterval(() => undefined, 1_000)

@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, expect, test } from 'vitest'
+import { pack } from '../../../src/db/rows.ts'
+import { chooseFiles } from '../../../src/parsing/files/choose-files.ts'
+import { createFileReader } from '../../../src/parsing/files/file-reader.ts'
+import { createParserPool } from '../../../src/parsing/parser-pool.ts'
+import { type Bomb, bombs, codeOf, slowPdf } from '../../support/bombs.ts'
+import { composeParts } from '../../support/link-kinds.ts'
+import { pdfFile } from '../../support/pdf.ts'
+import { until } from '../../support/process.ts'
+
+const reader = createFileReader()
+afterAll(() => reader.close())
+
+const attached = (...files: Buffer[]) =>
+  files.map((content) => ({ name: undefined, type: 'x/y', content }))
+const read = async (files: readonly Buffer[], waitMs = 60_000) => {
+  const chosen = chooseFiles(attached(...files), { needsLook: true })
+  return (await reader.read(chosen, { owner: 'a', waitMs })).findings
+}
+/** In milliseconds: the most that a file may take, with the start of a process on a busy machine. */
+const MS_MAX = 30_000
+test.for(bombs().map((bomb): [string, Bomb] => [bomb.name, bomb]))(
+  '%s: costs its limit at most, and the code beside it is read',
+  async ([name, { file, fault }]) => {
+    const start = performance.now()
+    const url = `https://a.example/${name.length}`
+    const { links, faults } = await read([
+      file,
+      codeOf(url),
+      pdfFile({ url: 'https://b.example/' }),
+    ])
+    expect(performance.now() - start).toBeLessThan(MS_MAX)
+    expect(links.map(({ text }) => text)).toContain(url)
+    expect(links.flatMap(({ urls }) => urls)).toContain('https://b.example/')
+    if (fault.source === '^none$') expect(faults).toEqual([])
+    else if (fault.source !== '.') expect(faults).toEqual([expect.stringMatching(fault)])
+    else expect(faults.length).toBeLessThan(2)
+  },
+)
+
+test('a message keeps its text and its QR code beside a PDF file that takes too long', async () => {
+  const pool = createParserPool(1)
+  const raw = composeParts('From: a@a.example\nSubject: x', [
+    { type: 'application/pdf', content: slowPdf(1) },
+    { type: 'text/html', content: '<a href="https://c.example/">' },
+    { type: 'image/png', content: codeOf('https://d.example/') },
+  ])
+  // On a busy machine, the first process may not start in time.
+  const features = await until('the code', async () => {
+    const { features } = await pool.analyze(await pack(raw), { trustedRelays: [] })
+    return features.links.places.includes('qr') ? features : undefined
+  })
+  await pool.close()
+  expect(features.links.places).toEqual(['html', 'qr'])
+  const { too_slow: slow, too_large: large, unread } = features.attachments
+  expect(slow + large + unread).toBe(1)
+})
+
+test('a file that was read is not read again, nor is one that took too long', async () => {
+  const file = slowPdf(2)
+  expect((await read([file])).faults).toHaveLength(1)
+  const start = performance.now()
+  for (let times = 0; times < 100; times++) expect((await read([file], 0)).faults).toHaveLength(1)
+  expect(performance.now() - start).toBeLessThan(1_000)
+})
+
+test('the caller waits no longer than it says, and the file is read afterwards', async () => {
+  const url = 'https://later.example/'
+  const fresh = createFileReader()
+  const chosen = chooseFiles(attached(codeOf(url)), { needsLook: false })
+  const { findings, later } = await fresh.read(chosen, { owner: 'a', waitMs: 0 })
+  expect(findings).toEqual({ links: [], look: undefined, faults: ['unread'] })
+  const links = [{ where: 'qr', urls: [], text: url }]
+  expect(await later).toEqual({ links, look: undefined, faults: [] })
+  const again = await fresh.read(chosen, { owner: 'a', waitMs: 0 })
+  expect(again).toEqual({ findings: { links, look: undefined, faults: [] }, later: undefined })
+  fresh.close()
+})
+
+test('the files of others go before those of an owner whose files take long', async () => {
+  const fair = createFileReader()
+  const slow = Array.from({ length: 10 }, (_, salt) => slowPdf(100 + salt))
+  const order = { owner: 'slow', waitMs: 60_000 }
+  let done = 0
+  const all = slow.map(async (file) => {
+    await fair.read(chooseFiles(attached(file), { needsLook: false }), order)
+    done++
+  })
+  await Promise.race(all)
+  const own = pdfFile({ url: 'https://other.example/', text: 'fair' })
+  const given = chooseFiles(attached(own), { needsLook: false })
+  const { findings } = await fair.read(given, { owner: 'other', waitMs: 60_000 })
+  expect(findings.links.flatMap(({ urls }) => urls)).toEqual(['https://other.example/'])
+  expect(done).toBeLessThan(5)
+  fair.close()
+  await Promise.all(all)
+}, 120_000)
+
+test('a crash of the process costs only the file that it reads', async () => {
+  const fresh = createFileReader()
+  const order = { owner: 'a', waitMs: 60_000 }
+  const lost = fresh.read(chooseFiles(attached(slowPdf(3)), { needsLook: false }), order)
+  const next = fresh.read(
+    chooseFiles(attached(pdfFile({ url: 'https://next.example/' })), { needsLook: false }),
+    order,
+  )
+  const pid = await until('its process works', () => fresh.pids().find(isWorking))
+  process.kill(pid, 'SIGKILL')
+  expect((await lost).findings.faults).toHaveLength(1)
+  const { findings } = await next
+  expect(findings.links.flatMap(({ urls }) => urls)).toEqual(['https://next.example/'])
+  expect(findings.faults).toEqual([])
+  fresh.close()
+})
+
+/** Whether a process computes, after its start. */
+function isWorking(pid: number): boolean {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[11]) > 50
+}
