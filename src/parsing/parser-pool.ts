@@ -14,8 +14,8 @@ import type { RelayCandidate } from '../verdict/relays.ts'
 import type { Subject } from '../verdict/reputation/reputation.ts'
 import type { FeedbackContent } from './feedback-content.ts'
 import type { ChosenFiles } from './files/choose-files.ts'
-import { createFileReader } from './files/file-reader.ts'
-import { createEndLock, type EndLock, runInTime } from './run-in-time.ts'
+import { createFileReader, type FileReader } from './files/file-reader.ts'
+import { createEndLock, type EndLock, runInTime, type TimeLimits } from './run-in-time.ts'
 
 /** A task for a parser thread, for the bytes of one message. */
 export type ParserTask =
@@ -119,19 +119,30 @@ export function asBuffers({ encoding, content }: Packed): Packed {
   return { encoding, content: asBuffer(content) }
 }
 
+/** How a message is analyzed. */
+type AnalyzeOrder = {
+  /** Whose message it is; the files of owners are read in fair turns. */
+  owner?: string
+  /** Maximum wait in milliseconds for its files, instead of that of the pool. */
+  filesMsMax?: number
+  /** Whether the caller repeats the attempt if the files are not read in time. */
+  isRepeatable?: boolean
+  /** Called when the message takes long and moves to the slow lane. */
+  onSlow?: (() => void) | undefined
+}
+
+/** The files of a message were not read in time, and are read now. */
+export class FilesUnderWay extends Error {}
+
 /** The threads that parse untrusted bytes. */
 export type ParserPool = {
   /**
    * Analyzes a message. When it takes too long or too much memory, its thread is replaced, and only
-   * its header and links are analyzed; rejects when that fails too. Calls `onSlow` when the message
-   * takes long and moves to the slow lane, or waits for its files. Files are read in fair turns of
-   * their owners.
+   * its header and links are analyzed; rejects when that fails too. Rejects with `FilesUnderWay`
+   * when `isRepeatable` and its files take longer than the wait: they are read afterwards, for the
+   * next attempt.
    */
-  analyze: (
-    packed: Packed,
-    options: ParserOptions,
-    order?: { owner?: string; onSlow?: () => void },
-  ) => Promise<AnalysisDigest>
+  analyze: (packed: Packed, options: ParserOptions, order?: AnalyzeOrder) => Promise<AnalysisDigest>
   /** Like `analyze`, for a message that is not stored. */
   check: (raw: Buffer, options: ParserOptions, owner?: string) => Promise<CheckedDigest>
   /**
@@ -211,8 +222,6 @@ type Pending = {
 const usualLimits: ParserLimits = { messageMsMax: 20_000, heapMegabytesMax: 128 }
 const FAST_MS_MAX = 2_000
 const FILES_MS_MAX = 1_500
-/** Time in milliseconds after which other messages do not wait for one whose files are read. */
-const FILES_QUICK_MS = 300
 const IDLE_MS = 60_000
 /**
  * Growth of a heap in percent until V8 collects all of its garbage again. By default it is 30 % in
@@ -254,40 +263,12 @@ export function createParserPool(
     openPiscina({ filename: threadFile, workerData, ...count }, heapMegabytesMax)
   const fastThreads = openThreads({ minThreads: 1, maxThreads: threads })
   const slowThread = openThreads({ minThreads: 0, maxThreads: 1 })
-  // The start of a thread is not counted. Otherwise the chunk after one that stalls would be
-  // considered slow, too.
-  const start = () => fastThreads.run(chunkOf([])).catch(() => undefined)
-  let isStarted = start()
   const inLine = createLine(threads, {
-    fast: async (chunk) => {
-      await isStarted
-      try {
-        return (await runInTime(fastThreads, chunk, fastLimits)) as ParserOutcome[]
-      } catch (error) {
-        isStarted = start()
-        throw error
-      }
-    },
+    fast: openFastLane(fastThreads, fastLimits),
     slow: async (chunk) => (await runInTime(slowThread, chunk, slowLimits)) as ParserOutcome[],
   })
   const reader = createFileReader()
-
-  /** Analyzes a message after its files are read, or after the wait for them. */
-  async function analyzeWithFiles(
-    task: AnalyzeTask,
-    { owner = '', onSlow }: { owner?: string; onSlow?: (() => void) | undefined },
-  ): Promise<{ made: Made; later?: Promise<Made> }> {
-    const first = await inLine(task, onSlow)
-    if (!('wanted' in first)) return { made: first }
-    const timer = setTimeout(() => onSlow?.(), FILES_QUICK_MS)
-    const { findings, later } = await reader.read(asChosen(first.wanted), { owner, waitMs })
-    clearTimeout(timer)
-    const withFiles = (files: FileFindings) =>
-      inLine({ ...task, options: { ...task.options, files } }, onSlow)
-    const made = await withFiles(findings)
-    return later ? { made, later: later.then(withFiles) } : { made }
-  }
-
+  const analyzeWithFiles = createAnalyze(inLine, reader, waitMs)
   return {
     async analyze(raw, asked, order = {}) {
       const [packed, options] = [withOwnMemory(raw), withText(asked, given)]
@@ -323,6 +304,44 @@ export function createParserPool(
       reader.close()
       await Promise.all([fastThreads.close(), slowThread.destroy()])
     },
+  }
+}
+
+/**
+ * The start of a thread is not counted as time of a chunk. Otherwise the chunk after one that stalls
+ * would be considered slow, too.
+ */
+function openFastLane(threads: Piscina, limits: TimeLimits): RunChunk {
+  const start = () => threads.run(chunkOf([])).catch(() => undefined)
+  let isStarted = start()
+  return async (chunk) => {
+    await isStarted
+    try {
+      return (await runInTime(threads, chunk, limits)) as ParserOutcome[]
+    } catch (error) {
+      isStarted = start()
+      throw error
+    }
+  }
+}
+
+type RunTask = (task: ParserTask, onSlow?: () => void) => Promise<Made>
+/** `later`: the result with all files, if some were not read in time. */
+type Analyzed = { made: Made; later?: Promise<Made> }
+
+/** Returns a function that analyzes a message after its files are read, or after the wait for them. */
+function createAnalyze(run: RunTask, reader: FileReader, waitMs: number) {
+  return async (task: AnalyzeTask, given: AnalyzeOrder): Promise<Analyzed> => {
+    const { owner = '', filesMsMax = waitMs, isRepeatable = false, onSlow } = given
+    const first = await run(task, onSlow)
+    if (!('wanted' in first)) return { made: first }
+    const order = { owner, waitMs: filesMsMax }
+    const { findings, later } = await reader.read(asChosen(first.wanted), order)
+    if (later && isRepeatable) throw new FilesUnderWay()
+    const withFiles = (files: FileFindings) =>
+      run({ ...task, options: { ...task.options, files } }, onSlow)
+    const made = await withFiles(findings)
+    return later ? { made, later: later.then(withFiles) } : { made }
   }
 }
 
@@ -371,10 +390,7 @@ type RunChunk = (chunk: ParserChunk) => Promise<ParserOutcome[]>
  * Runs tasks in chunks, at most `places` chunks in parallel, in their order of arrival. A task that
  * makes its chunk fail moves to the slow lane.
  */
-function createLine(
-  places: number,
-  lanes: { fast: RunChunk; slow: RunChunk },
-): (task: ParserTask, onSlow?: () => void) => Promise<Made> {
+function createLine(places: number, lanes: { fast: RunChunk; slow: RunChunk }): RunTask {
   const line: Pending[] = []
   let free = places
   let isCalled = false

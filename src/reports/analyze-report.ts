@@ -59,10 +59,13 @@ import { findRelays, type ReportRelays } from './relays.ts'
 import { askedOf, hasEffect, type Outcome, outcomeOf, webhookEventsOf } from './report-outcomes.ts'
 import { requeueReports } from './set-relays.ts'
 
-/** Determines what a reported message is and where it came from. */
+/**
+ * Determines what a reported message is and where it came from. `hasWaited`: for its files; it is
+ * then analyzed with those that are read.
+ */
 export const analyzeReport = defineQueue({
   name: 'analyze-report',
-  payload: z.object({ reportId: z.uuid() }),
+  payload: z.object({ reportId: z.uuid(), hasWaited: z.boolean().optional() }),
   attempts: { retryLimit: 5, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 120 },
   ...{ batchSize: 50, concurrency: 2 },
 })
@@ -95,7 +98,7 @@ const readStates: readonly ReportState[] = ['analyzed', 'kept', 'forwarded']
  * only to make it take effect.
  */
 export async function runAnalyzeReport(
-  payloads: readonly { reportId: string }[],
+  payloads: readonly { reportId: string; hasWaited?: boolean | undefined }[],
   app: Needs,
 ): Promise<JobOutcome[]> {
   const ids = payloads.map(({ reportId }) => reportId)
@@ -117,15 +120,25 @@ export async function runAnalyzeReport(
     mayBeLate(found, id) ? notYetVisible : 'done'
   if (reports.length === 0) return ids.map(outcomeOfMissing)
   const relaysOf = await findRelays(near, reports)
-  const failed = new Map<string, string>()
-  for await (const { analyses, failures } of readMessages(reports, raws, relaysOf, app)) {
+  const failed = new Map<string, JobOutcome>()
+  const waited = new Set(payloads.flatMap((one) => (one.hasWaited ? [one.reportId] : [])))
+  const reading = { relaysOf, mayWait: (id: string) => !waited.has(id) }
+  for await (const { analyses, failures } of readMessages(reports, raws, reading, app)) {
     await judgeAndKeep(analyses, verdicts, relaysOf, app)
-    for (const { reportId, reason } of failures) failed.set(reportId, reason)
+    for (const { reportId, reason, isFiles } of failures) {
+      failed.set(reportId, isFiles ? afterFiles(reportId, app.clock()) : { retry: reason })
+    }
   }
-  return ids.map((id) => {
-    const retry = failed.get(id)
-    return retry === undefined ? outcomeOfMissing(id) : { retry }
-  })
+  return ids.map((id) => failed.get(id) ?? outcomeOfMissing(id))
+}
+
+/** Time in milliseconds in which the files of a message are usually read. */
+const FILES_MS = 1_000
+
+/** Postpones a report until its files are read, so that the others of its batch do not wait. */
+function afterFiles(reportId: string, now: Date): JobOutcome {
+  const payload = { reportId, hasWaited: true }
+  return { postponedTo: new Date(now.getTime() + FILES_MS), payload }
 }
 
 /** Time in milliseconds after which reports are usually visible that appear after their jobs. */

@@ -7,7 +7,12 @@ import type { Case } from '../feedback/draw-consequences.ts'
 import type { JudgedCase } from '../judging/judge.ts'
 import { askAbout, type DnsTools } from '../origin/authenticity/ask-dns.ts'
 import type { DnsFindings } from '../origin/authenticity/authenticate.ts'
-import type { AnalysisDigest, ParserOptions, ParserPool } from '../parsing/parser-pool.ts'
+import {
+  type AnalysisDigest,
+  FilesUnderWay,
+  type ParserOptions,
+  type ParserPool,
+} from '../parsing/parser-pool.ts'
 import type { AdviceCase } from '../verdict/advice.ts'
 import { doubtOf } from '../verdict/consequences.ts'
 import { karmaIn } from '../verdict/facts/facts.ts'
@@ -43,8 +48,14 @@ export type Readers = Pick<WorkApp, 'config'> & {
 /** A report, its message, and the analysis of the message. */
 export type ReadReport = { report: Report; raw: Packed; analysis: AnalysisDigest }
 
-/** A report whose message could not be read in this run. */
-type ReadFailure = { reportId: string; reason: string }
+/**
+ * A report whose message could not be read in this run; `isFiles`: its attached files are still
+ * being read.
+ */
+type ReadFailure = { reportId: string; reason: string; isFiles: boolean }
+
+/** Maximum wait in milliseconds for the files of a message, because its batch waits, too. */
+const FILES_MS_MAX = 300
 
 /**
  * Time limit in milliseconds for the DNS queries of a message; missing answers count as unknown.
@@ -53,6 +64,12 @@ const DNS_MS_MAX = 3_000
 
 /** Maximum size in bytes of a message that is unpacked once for all its readers. */
 const SMALL_BYTES_MAX = 64_000
+
+/** `mayWait`: whether the report may be read later, after its files. */
+type Reading = {
+  relaysOf: (reportId: string) => ReportRelays
+  mayWait: (reportId: string) => boolean
+}
 
 type Read = { analyses: ReadReport[]; failures: ReadFailure[] }
 
@@ -63,7 +80,7 @@ type Read = { analyses: ReadReport[]; failures: ReadFailure[] }
 export async function* readMessages(
   reports: readonly Report[],
   raws: readonly RawMessage[],
-  relaysOf: (reportId: string) => ReportRelays,
+  { relaysOf, mayWait }: Reading,
   app: Readers,
 ): AsyncGenerator<Read> {
   const rawOf = new Map(raws.map((raw) => [raw.id, raw]))
@@ -75,7 +92,8 @@ export async function* readMessages(
       slow.add(id)
       resolve(undefined)
     }
-    const read = readOne(report, rawOf.get(id), { relays: relaysOf(id), onSlow }, app)
+    const asked = { relays: relaysOf(id), mayWait: mayWait(id), onSlow }
+    const read = readOne(report, rawOf.get(id), asked, app)
     return { id, read, decided: Promise.race([read, isSlow]) }
   })
   await Promise.all(readings.map(({ decided }) => decided))
@@ -93,7 +111,7 @@ export async function* readMessages(
 async function readOne(
   report: Report,
   stored: RawMessage | undefined,
-  { relays, onSlow }: { relays: ReportRelays; onSlow: () => void },
+  { relays, mayWait, onSlow }: { relays: ReportRelays; mayWait: boolean; onSlow: () => void },
   app: Readers,
 ): Promise<ReadReport | ReadFailure> {
   try {
@@ -103,13 +121,15 @@ async function readOne(
     const isRebuilt = report.rebuiltFrom !== null
     const options = { ...relays.options, originConfidenceMin, isRebuilt }
     const dns = await findingsOf(raw, options, app)
-    const owner = report.reporterId
-    const given = dns ? { ...options, dns } : options
-    const analysis = await app.parser.analyze(raw, given, { owner, onSlow })
+    const analysis = await app.parser.analyze(raw, dns ? { ...options, dns } : options, {
+      ...{ owner: report.reporterId, filesMsMax: FILES_MS_MAX },
+      ...{ isRepeatable: mayWait, onSlow },
+    })
     app.shownTexts?.set(report.id, analysis.shownText)
     return { report, raw, analysis }
   } catch (error) {
-    return { reportId: report.id, reason: reasonOf(error) }
+    const isFiles = error instanceof FilesUnderWay
+    return { reportId: report.id, reason: reasonOf(error), isFiles }
   }
 }
 

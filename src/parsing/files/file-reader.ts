@@ -7,10 +7,10 @@ import type { FileFinding } from './read-file.ts'
 import { createReaderChild, type ReaderChild } from './reader-child.ts'
 
 /** For whom files are read, and how long the caller waits for them, in milliseconds. */
-export type FileOrder = { owner: string; waitMs: number }
+type FileOrder = { owner: string; waitMs: number }
 
 /** What is known about the files of a message. */
-export type FilesRead = {
+type FilesRead = {
   findings: FileFindings
   /** The findings after all files are read; undefined if they are complete. */
   later: Promise<FileFindings> | undefined
@@ -33,7 +33,9 @@ const WAITING = { files: 200, bytes: 64_000_000 }
 /** Findings are kept by the content of the file, so that its next copy costs nothing. */
 const KEPT = { max: 10_000, maxSize: 8_000_000, ttl: 600_000 }
 const OWNERS = { max: 10_000, ttl: 60_000 }
-const WHOLE_MS_MAX = 10_000
+const WHOLE_MS_MAX = 60_000
+/** A file that nobody awaits ranks as if its owner's files had taken so much longer. */
+const LATE_MS = 1_000
 /** Bytes that a finding takes besides its texts. */
 const ENTRY_BYTES = 300
 
@@ -48,53 +50,25 @@ type Reading = { finding: Promise<FileFinding>; waiting: Waiting }
 
 /**
  * Creates a reader. PDF files and pictures have a process each, so that a QR code does not wait for
- * a PDF file. Among waiting files, those that a caller awaits come first, then those of the owner
- * whose files have taken the least time in the last minute, then the oldest.
+ * a PDF file.
  */
 export function createFileReader(): FileReader {
-  const children = new Map<FileKind, ReaderChild>()
-  const lines: Readonly<Record<FileKind, Waiting[]>> = { pdf: [], picture: [] }
-  const isBusy: Record<FileKind, boolean> = { pdf: false, picture: false }
-  const known = new LRUCache<string, FileFinding>({ ...KEPT, sizeCalculation: sizeOf })
   const spentMs = new LRUCache<string, number>(OWNERS)
+  const lines: Readonly<Record<FileKind, Line>> = {
+    pdf: createLine(createReaderChild('pdf'), spentMs),
+    picture: createLine(createReaderChild('picture'), spentMs),
+  }
+  const known = new LRUCache<string, FileFinding>({ ...KEPT, sizeCalculation: sizeOf })
   const underWay = new Map<string, Reading>()
-  let waitingBytes = 0
-  let isClosed = false
-
-  function takeNext(line: Waiting[]): Waiting | undefined {
-    const rank = ({ isAwaited, owner }: Waiting) =>
-      (isAwaited ? 0 : 1e9) + (spentMs.get(owner) ?? 0)
-    const [next] = line.toSorted((a, b) => rank(a) - rank(b))
-    if (next) line.splice(line.indexOf(next), 1)
-    return next
-  }
-
-  async function work(kind: FileKind): Promise<void> {
-    if (isBusy[kind]) return
-    isBusy[kind] = true
-    for (let next = takeNext(lines[kind]); next; next = takeNext(lines[kind])) {
-      const { file, owner, resolve } = next
-      const start = systemElapsed()
-      const finding = isClosed ? unread : await childOf(kind).read(file)
-      waitingBytes -= file.content.length
-      spentMs.set(owner, (spentMs.get(owner) ?? 0) + systemElapsed() - start)
-      resolve(finding)
-    }
-    isBusy[kind] = false
-  }
-
-  function childOf(kind: FileKind): ReaderChild {
-    const child = children.get(kind) ?? createReaderChild(kind)
-    children.set(kind, child)
-    return child
-  }
 
   function begin(key: string, file: ChosenFile, owner: string): Reading | undefined {
-    const count = lines.pdf.length + lines.picture.length
-    if (isClosed || count >= WAITING.files || waitingBytes + file.content.length > WAITING.bytes) {
+    const bytes = [...underWay.values()].reduce(
+      (sum, one) => sum + one.waiting.file.content.length,
+      0,
+    )
+    if (underWay.size >= WAITING.files || bytes + file.content.length > WAITING.bytes) {
       return undefined
     }
-    waitingBytes += file.content.length
     const { promise, resolve } = Promise.withResolvers<FileFinding>()
     const waiting: Waiting = { file, owner, isAwaited: false, resolve }
     const finding = promise.then((made) => {
@@ -102,11 +76,9 @@ export function createFileReader(): FileReader {
       if (made.fault !== 'unread') known.set(key, made)
       return made
     })
-    lines[file.kind].push(waiting)
+    lines[file.kind].add(waiting)
     const reading = { finding, waiting }
     underWay.set(key, reading)
-    // Deferred, so that all files of a message are in the line before the first is taken.
-    queueMicrotask(() => void work(file.kind))
     return reading
   }
 
@@ -128,18 +100,65 @@ export function createFileReader(): FileReader {
     async read({ files, faults }, order) {
       const readings = await Promise.all(files.map((file) => readOne(file, order)))
       const now = readings.map((reading) => reading.now)
-      const isComplete = readings.every(({ later }) => later === undefined)
-      const later = isComplete
-        ? undefined
-        : Promise.all(readings.map((one) => one.later ?? one.now)).then((all) => {
-            return findingsOf(all, faults)
-          })
-      return { findings: findingsOf(now, faults), later }
+      const findings = findingsOf(now, faults)
+      if (readings.every(({ later }) => later === undefined)) return { findings, later: undefined }
+      const all = Promise.all(readings.map((one) => one.later ?? one.now))
+      return { findings, later: all.then((made) => findingsOf(made, faults)) }
     },
-    pids: () => [...children.values()].flatMap((child) => child.pid() ?? []),
+    pids: () => [lines.pdf.pid(), lines.picture.pid()].filter((pid) => pid !== undefined),
+    close() {
+      lines.pdf.close()
+      lines.picture.close()
+    },
+  }
+}
+
+type Line = {
+  add: (waiting: Waiting) => void
+  pid: () => number | undefined
+  close: () => void
+}
+
+/**
+ * Creates the line of files before a process. Those of the owner come first whose files have taken
+ * the least time in the last minute; files that no caller awaits any more come later.
+ */
+function createLine(child: ReaderChild, spentMs: LRUCache<string, number>): Line {
+  const line: Waiting[] = []
+  let isBusy = false
+  let isClosed = false
+
+  function takeNext(): Waiting | undefined {
+    const rank = ({ isAwaited, owner }: Waiting) =>
+      (isAwaited ? 0 : LATE_MS) + (spentMs.get(owner) ?? 0)
+    const [next] = line.toSorted((a, b) => rank(a) - rank(b))
+    if (next) line.splice(line.indexOf(next), 1)
+    return next
+  }
+
+  async function work(): Promise<void> {
+    if (isBusy) return
+    isBusy = true
+    for (let next = takeNext(); next; next = takeNext()) {
+      const { file, owner, resolve } = next
+      const start = systemElapsed()
+      const finding = isClosed ? unread : await child.read(file)
+      spentMs.set(owner, (spentMs.get(owner) ?? 0) + systemElapsed() - start)
+      resolve(finding)
+    }
+    isBusy = false
+  }
+
+  return {
+    add(waiting) {
+      line.push(waiting)
+      // Deferred, so that all files of a message are in the line before the first is taken.
+      queueMicrotask(() => void work())
+    },
+    pid: child.pid,
     close() {
       isClosed = true
-      for (const child of children.values()) child.close()
+      child.close()
     },
   }
 }

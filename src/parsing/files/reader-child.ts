@@ -32,10 +32,10 @@ const HEAP_MEGABYTES_MAX = 128
 const CPU_SECONDS = { retires: 10, ends: 15 }
 const WATCH_MS = 25
 /** How much longer than its CPU time a file may take, because other processes need the processor. */
-const WALL_FACTOR = 5
-const START_MS_MAX = 15_000
+const WALL_FACTOR = 10
+const START_MS_MAX = 60_000
 const IDLE_MS = 60_000
-const PRIORITY = 10
+const PRIORITY = 3
 const V8_OUT_OF_MEMORY = 134
 
 // The extension is `.js` in the compiled package.

@@ -34,6 +34,5 @@ process.on('disconnect', () => process.exit())
 process.on('message', (task: FileTask) => void read(task))
 await prepareQrCodes()
 // Loads the library for PDF files before the first file, whose time is limited.
-if (kind === 'pdf')
-  await readFile({ kind, content: Buffer.from('%PDF-'), needsLook: false }, () => {})
+if (kind === 'pdf') await readFile({ kind, content: Buffer.alloc(0), needsLook: false }, String)
 answer({ isReady: true })
