@@ -308,8 +308,8 @@ export function createParserPool(
 }
 
 /**
- * The start of a thread is not counted as time of a chunk. Otherwise the chunk after one that stalls
- * would be considered slow, too.
+ * The start of a thread is not counted as time of a chunk. Otherwise the chunk after one that
+ * stalls would be considered slow, too.
  */
 function openFastLane(threads: Piscina, limits: TimeLimits): RunChunk {
   const start = () => threads.run(chunkOf([])).catch(() => undefined)
@@ -329,7 +329,7 @@ type RunTask = (task: ParserTask, onSlow?: () => void) => Promise<Made>
 /** `later`: the result with all files, if some were not read in time. */
 type Analyzed = { made: Made; later?: Promise<Made> }
 
-/** Returns a function that analyzes a message after its files are read, or after the wait for them. */
+/** Returns a function that analyzes a message after its files are read, or after the wait. */
 function createAnalyze(run: RunTask, reader: FileReader, waitMs: number) {
   return async (task: AnalyzeTask, given: AnalyzeOrder): Promise<Analyzed> => {
     const { owner = '', filesMsMax = waitMs, isRepeatable = false, onSlow } = given

@@ -46,6 +46,7 @@ import { withEarlierMail } from './earlier-mail.ts'
 import { joinCampaigns } from './join-campaigns.ts'
 import {
   adviceCase,
+  afterFiles,
   type Campaigns,
   evidenceOf,
   type Judgment,
@@ -126,19 +127,10 @@ export async function runAnalyzeReport(
   for await (const { analyses, failures } of readMessages(reports, raws, reading, app)) {
     await judgeAndKeep(analyses, verdicts, relaysOf, app)
     for (const { reportId, reason, isFiles } of failures) {
-      failed.set(reportId, isFiles ? afterFiles(reportId, app.clock()) : { retry: reason })
+      failed.set(reportId, isFiles ? afterFiles(reportId, app) : { retry: reason })
     }
   }
   return ids.map((id) => failed.get(id) ?? outcomeOfMissing(id))
-}
-
-/** Time in milliseconds in which the files of a message are usually read. */
-const FILES_MS = 1_000
-
-/** Postpones a report until its files are read, so that the others of its batch do not wait. */
-function afterFiles(reportId: string, now: Date): JobOutcome {
-  const payload = { reportId, hasWaited: true }
-  return { postponedTo: new Date(now.getTime() + FILES_MS), payload }
 }
 
 /** Time in milliseconds after which reports are usually visible that appear after their jobs. */

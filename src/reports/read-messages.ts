@@ -13,6 +13,7 @@ import {
   type ParserOptions,
   type ParserPool,
 } from '../parsing/parser-pool.ts'
+import type { JobOutcome } from '../queue/work.ts'
 import type { AdviceCase } from '../verdict/advice.ts'
 import { doubtOf } from '../verdict/consequences.ts'
 import { karmaIn } from '../verdict/facts/facts.ts'
@@ -43,6 +44,15 @@ export type Readers = Pick<WorkApp, 'config'> & {
   dns?: DnsTools | undefined
   /** Keeps the texts for the search index; absent if this process does not write it. */
   shownTexts?: ShownTexts | undefined
+}
+
+/** Time in milliseconds in which the files of a message are usually read. */
+const FILES_LATER_MS = 1_000
+
+/** Postpones a report until its files are read, so that the others of its batch do not wait. */
+export function afterFiles(reportId: string, { clock }: Pick<WorkApp, 'clock'>): JobOutcome {
+  const postponedTo = new Date(clock().getTime() + FILES_LATER_MS)
+  return { postponedTo, payload: { reportId, hasWaited: true } }
 }
 
 /** A report, its message, and the analysis of the message. */

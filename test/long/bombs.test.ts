@@ -9,7 +9,7 @@ test('other mail gets its verdict while files arrive that are expensive to read'
   expect(check.beside.bombs).toBeGreaterThan(5)
   expect([check.without.unanswered, check.beside.unanswered]).toEqual([0, 0])
   expect([work.without.unanswered, work.beside.unanswered]).toEqual([0, 0])
-  // The time without bombs includes what the machine does besides.
+  // The time beside as many ordinary mails includes what the machine does besides.
   expect(work.beside.ms.max).toBeLessThan(work.without.ms.max + 2_000)
   expect(Math.max(check.beside.megabytes, work.beside.megabytes)).toBeLessThan(700)
 })

@@ -33,8 +33,8 @@ type Document = Awaited<ReturnType<typeof getDocumentProxy>>
 type Page = Awaited<ReturnType<Document['getPage']>>
 
 /**
- * Reads links, text and pictures of a PDF file: its first ten pages. Calls `onPart` after each step.
- * Also reads encrypted files that open without a password. Any other gives nothing and is not
+ * Reads links, text and pictures of a PDF file: its first ten pages. Calls `onPart` after each
+ * step. Also reads encrypted files that open without a password. Any other gives nothing and is not
  * `isWhole`, nor is a damaged file.
  */
 export async function readPdf(

@@ -18,8 +18,8 @@ const oversized = { fault: 'too-large' } as const
 type Examined = PictureFile | typeof broken | typeof oversized
 
 /**
- * Examines a PNG, JPEG or GIF file without decoding it: every header, frame, scan and segment that a
- * decoder would use. Undefined for anything else. Linear time.
+ * Examines a PNG, JPEG or GIF file without decoding it: every header, frame, scan and segment that
+ * a decoder would use. Undefined for anything else. Linear time.
  */
 export function examinePicture(file: Buffer): Examined | undefined {
   if (file.length < 24) return undefined

@@ -31,7 +31,7 @@ const HEAP_MEGABYTES_MAX = 128
  */
 const CPU_SECONDS = { retires: 10, ends: 15 }
 const WATCH_MS = 25
-/** How much longer than its CPU time a file may take, because other processes need the processor. */
+/** How much longer than its CPU time a file may take on a machine that is busy otherwise. */
 const WALL_FACTOR = 10
 const START_MS_MAX = 60_000
 const IDLE_MS = 60_000
@@ -213,7 +213,7 @@ async function readWith(
 const TICK_MS = 10
 const PAGE_BYTES = 4_096
 
-/** Returns what a process uses, where the system has `/proc`: the CPU time counts from its start. */
+/** Returns what a process uses, where the system has `/proc`; its CPU time since its start. */
 function usageOf({ pid }: ChildProcess): { cpuMs: number; residentBytes: number } | undefined {
   if (pid === undefined || process.platform !== 'linux') return undefined
   try {

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import { retractReport } from '../../../src/reports/change-report.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
-import type { ParserPool } from '../../../src/parsing/parser-pool.ts'
+import { FilesUnderWay, type ParserPool } from '../../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
 import { bounceMessage, spamMessage } from '../../support/messages.ts'
@@ -12,7 +12,7 @@ const app = await closeAfterTests(openTestApp())
 
 beforeEach(() => app.pool.query(`update consumers set state = 'found'`))
 
-function analyze(...payloads: { reportId: string }[]) {
+function analyze(...payloads: { reportId: string; hasWaited?: boolean }[]) {
   return runAnalyzeReport(payloads, { ...app, parser })
 }
 
@@ -164,4 +164,27 @@ test('a message that is slow to parse delays none of its batch', async () => {
   }
   expect(await outcomes).toEqual(['done', 'done'])
   expect(await stateOf(slow)).toBe('analyzed')
+})
+
+test('a report whose files take long is postponed once, and delays none of its batch', async () => {
+  const [late, quick] = [await one('late-files'), await one('no-files')]
+  const waiting: ParserPool = {
+    ...parser,
+    async analyze(packed, options, order = {}) {
+      const digest = await parser.analyze(packed, options)
+      const isLate = digest.subject?.includes('late-files') === true
+      if (isLate && order.isRepeatable === true) throw new FilesUnderWay()
+      return digest
+    },
+  }
+  const tools = { ...app, parser: waiting }
+  const again = { ...late, hasWaited: true }
+  const postponedTo = expect.any(Date) as Date
+  expect(await runAnalyzeReport([late, quick], tools)).toEqual([
+    { postponedTo, payload: again },
+    'done',
+  ])
+  expect([await stateOf(late), await stateOf(quick)]).toEqual(['received', 'analyzed'])
+  expect(await runAnalyzeReport([again], tools)).toEqual(['done'])
+  expect(await stateOf(late)).toBe('analyzed')
 })
