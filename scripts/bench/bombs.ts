@@ -29,9 +29,9 @@ const SETTLE_MS = 5_000
 
 /**
  * Measures how long other mail waits while somebody sends files that are expensive to decode, each
- * with new bytes: one a second to `check`, and `--bombs` at once to `work`. Each run is preceded by
- * one without bombs; in that of `work`, as many ordinary mails arrive at once. Fails if a mail stays
- * without a verdict.
+ * with new bytes: one a second to `check`, and `--bombs` at once to `work`. Before each run comes
+ * one without bombs; in that of `work`, as many ordinary mails arrive at once. Fails if a mail
+ * stays without a verdict.
  */
 export async function benchBombs(): Promise<void> {
   const { values } = parseArgs({
