@@ -561,9 +561,11 @@ create table feedback_messages (
   number smallint not null,
   encoding text not null,
   content bytea storage external not null,
+  is_masked boolean not null default false,
   constraint feedback_messages_pkey PRIMARY KEY (report_id, number, shard),
   constraint feedback_messages_encoding_known CHECK ((encoding = ANY (ARRAY['identity'::text, 'zstd'::text])))
 ) partition by RANGE (report_id);
+create index feedback_messages_unmasked_idx on feedback_messages (report_id, number) WHERE (NOT is_masked);
 
 -- feedback_reports: distributed by shard
 create table feedback_reports (
@@ -720,15 +722,20 @@ create table letters (
   reply text,
   encoding text not null,
   content bytea storage external not null,
+  is_masked boolean not null default false,
+  sealed_keys bytea,
+  keys_expire_at timestamp with time zone,
   constraint letters_pkey PRIMARY KEY (id),
   constraint letters_encoding_known CHECK ((encoding = ANY (ARRAY['identity'::text, 'zstd'::text]))),
   constraint letters_kind_known CHECK ((kind = ANY (ARRAY['advice'::text, 'answer'::text, 'enrollment'::text, 'mail-in'::text, 'account'::text, 'news'::text, 'summary'::text]))),
   constraint letters_state_known CHECK ((state = ANY (ARRAY['queued'::text, 'held'::text, 'sent'::text, 'bounced'::text, 'refused'::text, 'suppressed'::text])))
 ) partition by RANGE (id);
 create index letters_address_idx on letters (address, id);
+create index letters_keys_expire_idx on letters (keys_expire_at) WHERE (sealed_keys IS NOT NULL);
 create index letters_report_idx on letters (report_id) WHERE (report_id IS NOT NULL);
 create index letters_reporter_idx on letters (reporter_id, id) WHERE (reporter_id IS NOT NULL);
 create index letters_state_idx on letters (state, id);
+create index letters_unmasked_idx on letters (id) WHERE (NOT is_masked);
 
 -- list_exemptions: local
 create table list_exemptions (

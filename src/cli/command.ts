@@ -13,6 +13,7 @@ import {
 } from '../actions.ts'
 import type { App } from '../app.ts'
 import { CallerError, reasonOf, UsageError } from '../errors.ts'
+import { concealKeys } from '../mail/conceal-keys.ts'
 import type { Described } from './command-table.ts'
 
 /**
@@ -24,6 +25,8 @@ export type Query<Input extends z.ZodObject = z.ZodObject> = {
   summary: string
   input: Input
   print(input: z.output<Input>, app: App): Promise<string>
+  /** Set if the command prints a key to its owner. In other output, keys are masked. */
+  showsKey?: true
 }
 
 /** Declares a query; its types follow from its input. */
@@ -64,7 +67,8 @@ export async function runOperation(
   }
   return open(async (app) => {
     if (!('run' in operation)) {
-      stdout.write(ended(await operation.print(input.data, app)))
+      const text = await operation.print(input.data, app)
+      stdout.write(ended(operation.showsKey ? text : concealKeys(text)))
       return 0
     }
     const outcome = await runAction(operation, given, app, null)

@@ -34,6 +34,7 @@ const showKey = defineQuery({
   name: 'health webhook-key',
   summary: 'print the key with which requests to ALARM_WEBHOOK_URL are signed',
   input: z.object({}),
+  showsKey: true,
   print: (_, { config }) => Promise.resolve(shownWebhookKey(alarmWebhookKey(config))),
 })
 

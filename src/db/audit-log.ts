@@ -78,6 +78,7 @@ export const auditActions = [
   'note backup',
   'forget processes',
   'retry mail',
+  'read letter',
   'drop reports',
   'export reports',
   'save search',

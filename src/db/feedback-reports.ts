@@ -309,7 +309,7 @@ export function markBounced(
       and state <> 'bounced'`
 }
 
-/** Stores the exact copies of feedback reports that were sent or are held. */
+/** Stores the copies of feedback reports that were sent or are held, without their keys. */
 export async function insertFeedbackMessages(
   tx: Db,
   messages: readonly (FeedbackKey & Packed)[],
@@ -320,12 +320,14 @@ export async function insertFeedbackMessages(
     number,
     encoding,
     content,
+    true,
   ])
   await tx.query(
     preparedInsert(
       rows,
       (values) => sql`
-    insert into feedback_messages (report_id, shard, number, encoding, content) values ${values}
+    insert into feedback_messages (report_id, shard, number, encoding, content, is_masked)
+    values ${values}
     on conflict (report_id, number, shard) do nothing`,
     ),
   )
@@ -344,9 +346,28 @@ export function listSmallCopies(
       and report_id::text || ' ' || number::text = any(${keys.map(nameOf)}::text[])`
 }
 
-/** Returns the exact copy of one feedback report, packed. */
-export function findFeedbackMessage(db: Db, key: FeedbackKey): Promise<Packed | undefined> {
+/** The copy of a feedback report, packed: with masks in place of its keys, except in old rows. */
+export type FeedbackCopy = Packed & { isMasked: boolean }
+
+export function findFeedbackMessage(db: Db, key: FeedbackKey): Promise<FeedbackCopy | undefined> {
   return rowOf(db)`
-    select encoding, content from feedback_messages where ${isId('report_id', key.reportId)}
+    select encoding, content, is_masked as "isMasked" from feedback_messages where ${isId('report_id', key.reportId)}
       and number = ${key.number}`
+}
+
+/** Returns copies that are not masked yet, in the order of their reports. */
+export function listUnmaskedFeedback(db: Db, limit: number): Promise<(FeedbackKey & Packed)[]> {
+  return rowsOf(db)`
+    select report_id as "reportId", number, encoding, content from feedback_messages
+    where not is_masked order by report_id, number limit ${limit}`
+}
+
+/** Stores the masked copy of a feedback report. */
+export async function maskFeedback(
+  db: Db,
+  { reportId, number, encoding, content }: FeedbackKey & Packed,
+): Promise<void> {
+  await db.query(sql`
+    update feedback_messages set encoding = ${encoding}, content = ${content}, is_masked = true
+    where ${isId('report_id', reportId)} and number = ${number}`)
 }

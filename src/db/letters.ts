@@ -32,17 +32,20 @@ export type Letter = {
 const columns = sql`id, kind, state, address, reporter_id as "reporterId", report_id as "reportId",
   consumer_id as "consumerId", created_at as "createdAt", finished_at as "finishedAt", reply`
 
-/** Inserts a letter that is to be sent. */
+/** The keys of a letter, sealed, and when they expire; null for never. */
+export type SealedKeys = { sealedKeys: Buffer | null; keysExpireAt: Date | null }
+
+/** Inserts a letter that is to be sent. Its content has masks in place of its keys. */
 export async function insertLetter(
   tx: Db,
-  letter: Omit<Letter, 'state' | 'finishedAt' | 'reply'> & Packed,
+  letter: Omit<Letter, 'state' | 'finishedAt' | 'reply'> & Packed & SealedKeys,
 ): Promise<void> {
   await tx.query(sql`
     insert into letters (id, kind, state, address, reporter_id, report_id, consumer_id, created_at,
-      encoding, content)
+      encoding, content, is_masked, sealed_keys, keys_expire_at)
     values (${letter.id}, ${letter.kind}, 'queued', ${letter.address}, ${letter.reporterId},
       ${letter.reportId}, ${letter.consumerId}, ${letter.createdAt}, ${letter.encoding},
-      ${letter.content})`)
+      ${letter.content}, true, ${letter.sealedKeys}, ${letter.keysExpireAt})`)
 }
 
 /**
@@ -57,9 +60,44 @@ export function findLetter(db: Db, id: string): Promise<Letter | undefined> {
   return rowOf(db)`select ${columns} from letters where id = ${id}`
 }
 
-/** Returns the exact copy of a letter, packed. */
-export function findLetterMessage(db: Db, id: string): Promise<Packed | undefined> {
-  return rowOf(db)`select encoding, content from letters where id = ${id}`
+/** The copy of a letter, packed: with masks in place of its keys, except in old rows. */
+export type LetterCopy = Packed & SealedKeys & { isMasked: boolean }
+
+const copyColumns = sql`encoding, content, is_masked as "isMasked", sealed_keys as "sealedKeys",
+  keys_expire_at as "keysExpireAt"`
+
+export function findLetterMessage(db: Db, id: string): Promise<LetterCopy | undefined> {
+  return rowOf(db)`select ${copyColumns} from letters where id = ${id}`
+}
+
+/** Returns letters that are not masked yet, with their copies, oldest first. */
+export function listUnmaskedLetters(
+  db: Db,
+  limit: number,
+): Promise<(Pick<Letter, 'id' | 'state'> & LetterCopy)[]> {
+  return rowsOf(db)`select id, state, ${copyColumns} from letters
+    where not is_masked order by id limit ${limit}`
+}
+
+/**
+ * Stores the masked copy of a letter, and its keys if it is not sent yet; false if it was sent or
+ * masked in the meantime.
+ */
+export function maskLetter(
+  db: Db,
+  { id, state, ...copy }: Pick<Letter, 'id' | 'state'> & Packed & Pick<SealedKeys, 'sealedKeys'>,
+): Promise<boolean> {
+  return changesAny(db)`
+    update letters set encoding = ${copy.encoding}, content = ${copy.content}, is_masked = true,
+      sealed_keys = ${copy.sealedKeys}
+    where id = ${id} and state = ${state} and not is_masked`
+}
+
+/** Deletes the keys that have expired; the letters remain. */
+export async function removeExpiredKeys(db: Db, now: Date): Promise<void> {
+  await db.query(sql`
+    update letters set sealed_keys = null
+    where sealed_keys is not null and keys_expire_at <= ${now}`)
 }
 
 /** Returns a page of letters, newest first; `before` is the last id of the previous page. */
@@ -96,14 +134,17 @@ export function markLetter(
 ): Promise<boolean> {
   return changesAny(tx)`
     update letters set state = ${outcome.state}, finished_at = ${outcome.at},
-      reply = ${outcome.reply}
+      reply = ${outcome.reply},
+      sealed_keys = case when ${outcome.state} in ('sent', 'suppressed') then null
+        else sealed_keys end
     where id = ${id} and state = 'queued'`
 }
 
 /** Marks a letter as bounced; false when it was marked before. */
 export function markLetterBounced(tx: Db, id: string, reply: string): Promise<boolean> {
   return changesAny(tx)`
-    update letters set state = 'bounced', reply = ${reply} where id = ${id} and state <> 'bounced'`
+    update letters set state = 'bounced', reply = ${reply}, sealed_keys = null
+    where id = ${id} and state <> 'bounced'`
 }
 
 /** Selects held or refused letters: one, those about some reports, or all. */

@@ -2,42 +2,13 @@ import type { App } from '../app.ts'
 import { type Feedback, findFeedbackMessage, nameOf } from '../db/feedback-reports.ts'
 import type { Db } from '../db/pool.ts'
 import { pack, unpack } from '../db/rows.ts'
+import { concealKeysIn } from '../mail/conceal-keys.ts'
 import { composeDigest } from '../mail/digest.ts'
+import { withSignatureOf } from '../mail/dkim-signature.ts'
+import { withoutKeys } from '../mail/keys.ts'
 import { feedbackMessageId } from '../parsing/feedback-content.ts'
 import type { ComposedFeedback, ParserPool } from '../parsing/parser-pool.ts'
 import { type LoadedFeedback, loadFeedback } from './load-content.ts'
-
-const letter = '[a-z2-7](?:=\\r?\\n)?'
-const token = new RegExp(
-  `((?:answer/|re-)(?:=\\r?\\n)?(?:${letter}){28}-(?:=\\r?\\n)?)((?:${letter}){16})`,
-  'gi',
-)
-
-const base64Lines = /(?<![A-Za-z0-9+/=])(?:[A-Za-z0-9+/]{76}\r?\n)+[A-Za-z0-9+/]{0,76}={0,2}/g
-
-/**
- * Returns a copy of a feedback report that is safe to show to someone other than its consumer, such
- * as the reporter. The signatures in its answer links and answer address are masked, because they
- * authorize answers as the abuse desk. All other bytes and the length are unchanged. Handles 7-bit
- * text, quoted-printable, and the base64 lines that contain XARF JSON.
- */
-export function concealAnswers(raw: Buffer): Buffer {
-  const text = maskSignatures(raw.toString('latin1')).replace(base64Lines, (lines) => {
-    const inside = Buffer.from(lines, 'base64').toString('latin1')
-    const concealed = maskSignatures(inside)
-    if (concealed === inside) return lines
-    const digits = Buffer.from(concealed, 'latin1').toString('base64')
-    let at = 0
-    return lines.replace(/[A-Za-z0-9+/=]/g, () => digits.charAt(at++))
-  })
-  return Buffer.from(text, 'latin1')
-}
-
-function maskSignatures(text: string): string {
-  return text.replace(token, (_all, kept: string, signature: string) => {
-    return kept + signature.replace(/[a-z2-7]/gi, '*')
-  })
-}
 
 /**
  * Composes the exact mail of a feedback report. The same content always gives the same bytes, so a
@@ -57,22 +28,26 @@ export async function composeLoaded(
   )
   if (!feedback.isDigest && composed[0]) return composed[0]
   const { content } = head
-  const digest = composeDigest({
-    from: content.from,
-    operator: content.operator,
-    to: content.to,
-    replyTo: content.answerAddress,
-    date: content.createdAt,
-    messageId: messageIdOf({ feedback, parts }),
-    service: content.service,
-    unsubscribe: content.isUnsolicited ? content.answerLinks.stop : undefined,
-    reports: composed.map((one, index) => {
-      const { reportId = '', number = 0 } = parts[index]?.feedback ?? {}
-      return { raw: one.raw, number: `${reportId}.${number}` }
-    }),
-  })
-  const raw = parser.sign(digest)
-  return { raw, packed: await pack(raw) }
+  const compose = (mails: readonly Buffer[], shown: (text: string) => string) =>
+    composeDigest({
+      from: content.from,
+      operator: content.operator,
+      to: content.to,
+      replyTo: shown(content.answerAddress),
+      date: content.createdAt,
+      messageId: messageIdOf({ feedback, parts }),
+      service: content.service,
+      unsubscribe: content.isUnsolicited ? shown(content.answerLinks.stop) : undefined,
+      reports: mails.map((raw, index) => {
+        const { reportId = '', number = 0 } = parts[index]?.feedback ?? {}
+        return { raw, number: `${reportId}.${number}` }
+      }),
+    })
+  const mails = composed.map(({ raw }) => raw)
+  const raw = parser.sign(compose(mails, (text) => text))
+  const copies = await Promise.all(composed.map(({ copy }) => unpack(copy)))
+  const masked = compose(copies, (text) => withoutKeys(text, content.answerKeys))
+  return { raw, copy: await pack(withSignatureOf(raw, masked)) }
 }
 
 /**
@@ -86,7 +61,7 @@ export function messageIdOf({ feedback, parts }: Pick<LoadedFeedback, 'feedback'
   return feedbackMessageId(content)
 }
 
-/** Composes a feedback report as it would be sent now; undefined if it cannot be composed. */
+/** Composes the copy of a feedback report as it would be sent now; undefined if it cannot be. */
 export type Preview = (feedback: Feedback) => Promise<Buffer | undefined>
 
 /** The mail of a feedback report: the stored copy if it is sent or held, otherwise a preview. */
@@ -105,12 +80,12 @@ export function createPreview(
 ): Preview {
   return async (feedback) => {
     const loaded = (await loadFeedback(pool, [feedback], config)).get(nameOf(feedback))
-    return loaded && (await composeLoaded(loaded, parser())).raw
+    return loaded && unpack((await composeLoaded(loaded, parser())).copy)
   }
 }
 
 /**
- * Returns the copy for administrators: the stored one, or a preview if the report is not sent yet.
+ * Returns the copy of a feedback report, which has no keys: the stored one, or a preview if the report is not sent yet.
  * Undefined if the report was withdrawn or is part of another mail.
  */
 export async function findCopy(
@@ -119,15 +94,20 @@ export async function findCopy(
   preview: Preview,
 ): Promise<ExactCopy | undefined> {
   const packed = await findFeedbackMessage(db, feedback)
-  if (packed) return { raw: await unpack(packed), isFinal: feedback.state !== 'held' }
+  if (packed) {
+    const raw = await unpack(packed)
+    return {
+      raw: packed.isMasked ? raw : concealKeysIn(raw),
+      isFinal: feedback.state !== 'held',
+    }
+  }
   if (feedback.state !== 'queued' && feedback.state !== 'waiting') return undefined
   const raw = await preview(feedback)
   return raw && { raw, isFinal: false }
 }
 
 /**
- * Returns the copy for the reporter, without the signatures that authorize answers. Of a digest,
- * which contains other people's reports, it returns only the part about the reporter's own message.
+ * Returns the copy for the reporter. Of a digest, which contains other people's reports, it returns only the part about the reporter's own message.
  */
 export async function findOwnCopy(
   db: Db,
@@ -136,12 +116,9 @@ export async function findOwnCopy(
   preview: Preview,
 ): Promise<ExactCopy | undefined> {
   const isInDigest = feedback.isDigest || (feedback.state === 'merged' && head?.isDigest === true)
-  if (!isInDigest) {
-    const copy = await findCopy(db, feedback, preview)
-    return copy && { ...copy, raw: concealAnswers(copy.raw) }
-  }
+  if (!isInDigest) return findCopy(db, feedback, preview)
   if (feedback.state === 'withdrawn') return undefined
   const raw = await preview({ ...feedback, isDigest: false, incidents: 1 })
   const isFinal = ['sent', 'bounced', 'refused'].includes((head ?? feedback).state)
-  return raw && { raw: concealAnswers(raw), isFinal }
+  return raw && { raw, isFinal }
 }

@@ -25,6 +25,7 @@ import { listSuppressed, removeSuppression } from '../db/suppressions.ts'
 import { composeBody, type LetterBody } from '../letters/letter-body.ts'
 import { queueLetter } from '../letters/send-letter.ts'
 import { domainOf, registrableDomain } from '../mail/address.ts'
+import { type KeyedLink, signedLink } from '../mail/keys.ts'
 import { composeToken, parseToken } from '../mail/verp.ts'
 import { textsIn } from '../texts/messages.ts'
 import { isOwn } from '../verdict/choose-contact.ts'
@@ -40,8 +41,9 @@ type Settings = { publicUrl: string; secret: string }
  * Returns the link to the page where a consumer manages its settings. Anyone who has the link can
  * change them.
  */
-export function consumerLink(consumerId: string, { publicUrl, secret }: Settings): string {
-  return `${publicUrl}/consumers/${composeToken({ id: consumerId, number: 1 }, PURPOSE, secret)}`
+export function consumerLink(consumerId: string, { publicUrl, secret }: Settings): KeyedLink {
+  const token = composeToken({ id: consumerId, number: 1 }, PURPOSE, secret)
+  return signedLink(`${publicUrl}/consumers/${token}`)
 }
 
 /**
@@ -64,7 +66,7 @@ export function askingLetter(
   wish: EnrollmentTerms,
   address: string,
   service: string,
-  link: string,
+  link: KeyedLink,
 ): LetterWords {
   const texts = textsIn(wish.language)
   const registrable = registrableOf(domainOf(address) ?? '')
@@ -94,7 +96,11 @@ function registrableOf(domain: string): string {
  * Composes the letter that confirms an enrollment, with the scopes still pending and the settings
  * link.
  */
-export function welcomeLetter(wish: EnrollmentTerms, service: string, link: string): LetterWords {
+export function welcomeLetter(
+  wish: EnrollmentTerms,
+  service: string,
+  link: KeyedLink,
+): LetterWords {
   const texts = textsIn(wish.language)
   const scopes = scopesText(wish.scopes)
   const state =
@@ -167,13 +173,14 @@ export async function requestEnrollment(
     }
     await insertEnrollment(tx, request)
     if (isOurs) return 'taken'
-    const link = `${app.publicUrl}/consumers/enroll/${token}`
+    const link = { url: `${app.publicUrl}/consumers/enroll/${token}`, key: token }
     const composed = askingLetter(wish, address, app.publicUrl, link)
     const letter = {
       kind: 'enrollment',
       to: address,
       ...composed,
       language: wish.language,
+      keysExpireAt: new Date(now.getTime() + VALID_MS),
     } as const
     await queueLetter(tx, { ...letter, autoSubmitted: 'generated', isAnswerable: true }, app, now)
     return 'taken'

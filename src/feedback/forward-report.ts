@@ -341,7 +341,7 @@ async function deliver(
   const { feedback, consumer, refusedSince, reserve } = one
   const takenAt = app.clock()
   const startMs = performance.now()
-  const { raw, packed } = await composing.composed
+  const { raw, copy } = await composing.composed
   if (reserve && app.clock() > reserve.sendBefore) {
     throw new Error('Composing took so long that the mail is left to its job.')
   }
@@ -373,7 +373,7 @@ async function deliver(
     // A released report was shown as sent while it was shadowed.
     isShown: !isShadowed && feedback.dueAt !== null,
     rejectedFor: result !== 'held' && result.outcome === 'rejected' ? result.about : undefined,
-    copy: packed,
+    copy,
     jobId: reserve?.jobId,
     event: { reportId, at, event: state, phrases: [outcomePhrase(state, loaded)] },
   })

@@ -9,7 +9,7 @@ import { listRawMessages, listReportsByIds, type Report } from '../db/reports.ts
 import { type Packed, unpack } from '../db/rows.ts'
 import type { MessageSource } from '../mail/feedback-text.ts'
 import { redactionKey } from '../mail/redaction/address-redactor.ts'
-import { answerLinks, composeAnswerAddress } from '../mail/verp.ts'
+import { answerKeys, answerLinks, composeAnswerAddress } from '../mail/verp.ts'
 import type { Network } from '../origin/networks.ts'
 import { shippedMeanings } from '../judging/rule-versions.ts'
 import { type FeedbackContent, messageSourceOf } from '../parsing/feedback-content.ts'
@@ -255,6 +255,7 @@ function contentOf(
     incidents: feedback.isDigest ? 1 : feedback.incidents,
     answerAddress: composeAnswerAddress(feedback, { domain, secret }),
     answerLinks: answerLinks(feedback, { publicUrl, secret }),
+    answerKeys: answerKeys(feedback, { domain, secret }),
     isUnsolicited: consumer.enrolledAt === null && consumer.state !== 'enrolled',
     keepsTokens: feedback.keepsTokens,
     redactionKey: redactionKey(secret, feedback.consumerId),

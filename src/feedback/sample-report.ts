@@ -1,10 +1,9 @@
 import type { App } from '../app.ts'
-import { pack } from '../db/rows.ts'
+import { pack, unpack } from '../db/rows.ts'
 import { redactionKey } from '../mail/redaction/address-redactor.ts'
-import { answerLinks, composeAnswerAddress } from '../mail/verp.ts'
+import { answerKeys, answerLinks, composeAnswerAddress } from '../mail/verp.ts'
 import type { FeedbackContent } from '../parsing/feedback-content.ts'
 import type { ParserPool } from '../parsing/parser-pool.ts'
-import { concealAnswers } from './compose-feedback.ts'
 
 /** Returns a feedback report about an invented message, as an abuse desk would receive it. */
 export type ReadSample = () => Promise<Buffer>
@@ -41,8 +40,8 @@ export function createSample(
   const make = async () => {
     const packed = await pack(Buffer.from(message))
     const analysis = await parser().analyze(packed, { trustedRelays: [] })
-    const { raw } = await parser().compose(packed, analysis.packed, contentOf(config))
-    return concealAnswers(raw)
+    const { copy } = await parser().compose(packed, analysis.packed, contentOf(config))
+    return unpack(copy)
   }
   return () => {
     made ??= make().catch((error: unknown) => {
@@ -70,6 +69,7 @@ function contentOf({
     ...{ format: 'arf', form: 'whole', incidents: 1, isUnsolicited: false, keepsTokens: false },
     answerAddress: composeAnswerAddress(key, { domain, secret }),
     answerLinks: answerLinks(key, { publicUrl, secret }),
+    answerKeys: answerKeys(key, { domain, secret }),
     network: {
       ...{ cidr: '192.0.2.0/24', asn: 64_496, name: 'Example Hosting', country: null },
       ...{ abuse, contacts: [abuse] },

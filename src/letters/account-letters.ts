@@ -11,6 +11,7 @@ import {
   findReporterSettings,
   type Reporter,
 } from '../db/reporters.ts'
+import type { KeyedLink } from '../mail/keys.ts'
 import { type Language, textsIn } from '../texts/messages.ts'
 import { systemRandom } from '../world.ts'
 import { composeBody, type LetterBody } from './letter-body.ts'
@@ -48,7 +49,7 @@ export type AccountNews =
 export function composeAccountLetter(
   news: AccountNews,
   language: Language,
-  link: string,
+  link: string | KeyedLink,
 ): LetterBody & { subject: string } {
   const texts = textsIn(language)
   const parts = [
@@ -237,8 +238,11 @@ async function mailLink(
   const token = systemRandom(24).toString('base64url')
   const { address, language, reporterId } = link
   const page = pages[news]
-  const where = page === undefined ? (news === 'disabled' ? '/privacy' : '/sign-in') : page + token
-  const letter = composeAccountLetter(news, language, `${app.publicUrl}${where}`)
+  const shown =
+    page === undefined
+      ? `${app.publicUrl}${news === 'disabled' ? '/privacy' : '/sign-in'}`
+      : { url: app.publicUrl + page + token, key: token }
+  const letter = composeAccountLetter(news, language, shown)
   const owner = reporterId === null ? {} : { reporterId }
   const quota = quotas[news] ?? usualQuota
   const lettersMax = isFull ? 0 : quota.lettersMax
@@ -246,7 +250,11 @@ async function mailLink(
   await inTransaction(app.pool, async (tx) => {
     const letterId = await queueLetter(
       tx,
-      { kind: 'account', ...owner, to: address, language, autoSubmitted: 'generated', ...letter },
+      {
+        ...{ kind: 'account', ...owner, to: address, language, autoSubmitted: 'generated' },
+        ...letter,
+        keysExpireAt: link.expiresAt,
+      },
       app,
       now,
     )

@@ -2,6 +2,7 @@ import type { AnalysisDetails } from '../db/analyses.ts'
 import { findMarketer } from '../db/marketers.ts'
 import type { Db } from '../db/pool.ts'
 import type { Report } from '../db/reports.ts'
+import type { KeyedLink } from '../mail/keys.ts'
 import type { Unsubscribe } from '../mail/list-unsubscribe.ts'
 import { type Texts, textsIn } from '../texts/messages.ts'
 import { type Advice, adviceOf } from '../verdict/advice.ts'
@@ -124,7 +125,7 @@ export type AdviceFacts = {
   notified: { network: boolean; sender: boolean } | undefined
   /** The page of the report, and the page to switch off letters with advice. */
   pageUrl: string
-  offUrl: string
+  offUrl: KeyedLink
 }
 
 const SUBJECT_CHARS_MAX = 100

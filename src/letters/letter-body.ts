@@ -1,3 +1,4 @@
+import type { KeyedLink } from '../mail/keys.ts'
 import { type Language, textsIn } from '../texts/messages.ts'
 
 /**
@@ -9,16 +10,22 @@ export type LetterPart =
   | { title: string }
   | { items: readonly (string | { text: string; url: string })[] }
   /** What the reader can do, and the page to do it: a button in HTML. */
-  | { action: string; url: string }
+  | { action: string; url: string | KeyedLink }
   /** A remark below the letter, with a page. */
-  | { small: string; url?: string }
+  | { small: string; url?: string | KeyedLink }
 
-/** The same letter as plain text and as HTML. */
-export type LetterBody = { text: string; html: string }
+/** The same letter as plain text and as HTML, and the keys of the links in it. */
+export type LetterBody = { text: string; html: string; keys: readonly string[] }
 
 /** Composes both forms of a letter from the same parts. */
 export function composeBody(parts: readonly LetterPart[], language: Language): LetterBody {
-  return { text: textOf(parts, language), html: htmlOf(parts, language) }
+  const links = parts.flatMap((part) => (typeof part === 'object' && 'url' in part ? part.url : []))
+  const keys = links.flatMap((link) => (typeof link === 'object' ? link.key : []))
+  return { text: textOf(parts, language), html: htmlOf(parts, language), keys }
+}
+
+function addressOf(link: string | KeyedLink): string {
+  return typeof link === 'string' ? link : link.url
 }
 
 const LINE_CHARS_MAX = 78
@@ -29,8 +36,9 @@ function textOf(parts: readonly LetterPart[], language: Language): string {
     if (typeof part === 'string') return wrapped(part)
     if ('title' in part) return part.title.toUpperCase()
     if ('items' in part) return part.items.map(itemText).join('\n')
-    if ('action' in part) return `${wrapped(`${part.action}${colon}`)}\n${part.url}`
-    return part.url === undefined ? wrapped(part.small) : `${wrapped(part.small)}\n${part.url}`
+    if ('action' in part) return `${wrapped(`${part.action}${colon}`)}\n${addressOf(part.url)}`
+    const small = wrapped(part.small)
+    return part.url === undefined ? small : `${small}\n${addressOf(part.url)}`
   })
   const isTitle = (at: number) => typeof parts[at] === 'object' && 'title' in parts[at]
   return blocks.map((block, at) => block + (isTitle(at) ? '\n' : '\n\n')).join('')
@@ -91,11 +99,11 @@ function htmlOf(parts: readonly LetterPart[], language: Language): string {
     if ('title' in part) return element('h2', 'title', escaped(part.title))
     if ('items' in part) return element('ul', 'list', part.items.map(itemHtml).join(''))
     if ('action' in part) {
-      const [url, action] = [escaped(part.url), escaped(part.action)]
+      const [url, action] = [escaped(addressOf(part.url)), escaped(part.action)]
       const button = `<a href="${url}" style="${styles.button}">${action}</a>`
-      return element('p', 'paragraph', button) + element('p', 'address', link(part.url))
+      return element('p', 'paragraph', button) + element('p', 'address', link(addressOf(part.url)))
     }
-    const page = part.url === undefined ? '' : `<br>${link(part.url)}`
+    const page = part.url === undefined ? '' : `<br>${link(addressOf(part.url))}`
     const small = element('p', 'small', lines(part.small) + page)
     return at === firstSmall ? `<hr style="${styles.line}">${small}` : small
   })

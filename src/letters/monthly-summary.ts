@@ -9,6 +9,7 @@ import {
   listUnsummarized,
 } from '../db/reporter-news.ts'
 import { listSuppressed } from '../db/suppressions.ts'
+import type { KeyedLink } from '../mail/keys.ts'
 import { lettersOffLink } from '../mail/verp.ts'
 import { defineQueue } from '../queue/define-queue.ts'
 import { type Language, textsIn } from '../texts/messages.ts'
@@ -93,7 +94,7 @@ export type MonthOfReporter = {
 /** Composes the summary of a month. */
 export function composeSummary(
   { month, reports, told, desks }: MonthOfReporter,
-  { language, publicUrl, offUrl }: { language: Language; publicUrl: string; offUrl: string },
+  { language, publicUrl, offUrl }: { language: Language; publicUrl: string; offUrl: KeyedLink },
 ): LetterBody & { subject: string } {
   const texts = textsIn(language)
   const names = desks.slice(0, DESKS_LISTED_MAX).join(', ')

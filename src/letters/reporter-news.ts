@@ -14,6 +14,7 @@ import {
 import { listReportsByIds, type Report } from '../db/reports.ts'
 import { listSuppressed } from '../db/suppressions.ts'
 import { domainOf } from '../mail/address.ts'
+import type { KeyedLink } from '../mail/keys.ts'
 import { type AnswerKind, lettersOffLink } from '../mail/verp.ts'
 import { defineQueue } from '../queue/define-queue.ts'
 import { type Language, type Texts, textsIn } from '../texts/messages.ts'
@@ -138,7 +139,7 @@ const SUBJECT_CHARS_MAX = 100
  */
 export function composeNews(
   news: readonly ReportNews[],
-  { language, publicUrl, offUrl }: { language: Language; publicUrl: string; offUrl: string },
+  { language, publicUrl, offUrl }: { language: Language; publicUrl: string; offUrl: KeyedLink },
 ): LetterBody & { subject: string } {
   const texts = textsIn(language)
   const questions = news.filter(({ kind }) => kind === 'question')

@@ -5,12 +5,24 @@ import {
   findLetterMessage,
   insertLetter,
   type Letter,
+  type LetterCopy,
   markLetter,
 } from '../db/letters.ts'
 import { countMails } from '../db/mail-relay.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { pack, unpack } from '../db/rows.ts'
+import { openBytes, sealBytes } from '../db/sealed-bytes.ts'
 import { listSuppressed } from '../db/suppressions.ts'
+import { PermanentError } from '../errors.ts'
+import {
+  addressKey,
+  applyDifferences,
+  differences,
+  type KeyedLink,
+  packDifferences,
+  unpackDifferences,
+  withoutKeys,
+} from '../mail/keys.ts'
 import { composeLetter, type LetterContent } from '../mail/letter.ts'
 import { composeLetterAnswerAddress, composeLetterReturnPath } from '../mail/verp.ts'
 import { send } from '../queue/boss.ts'
@@ -48,15 +60,21 @@ export type NewLetter = Pick<Letter, 'kind'> &
   Partial<Pick<Letter, 'reporterId' | 'reportId' | 'consumerId'>> &
   Pick<
     LetterContent,
-    'to' | 'subject' | 'text' | 'html' | 'language' | 'inReplyTo' | 'autoSubmitted' | 'unsubscribe'
+    'to' | 'subject' | 'text' | 'html' | 'language' | 'inReplyTo' | 'autoSubmitted'
   > & {
+    /** The keys in the text, from `composeBody`. */
+    keys?: readonly string[]
+    /** When they become useless; never if absent. */
+    keysExpireAt?: Date
+    unsubscribe?: KeyedLink
     /** Whether the recipient may answer; then it has its own Reply-To address. */
     isAnswerable?: boolean
   }
 
 /**
  * Composes, stores and queues a letter, in the transaction that requires it. The letter is composed
- * now, so its content does not change while it waits. Returns its id.
+ * now, so its content does not change while it waits. Stored are its copy with masks in place of
+ * its keys, and, encrypted, what differs. Returns its id.
  */
 export async function queueLetter(
   tx: Db,
@@ -65,15 +83,27 @@ export async function queueLetter(
   now: Date,
 ): Promise<string> {
   const id = uuidv7(now)
-  const settings = { domain: config.returnPathDomain, secret: config.secret }
-  const raw = composeLetter({
-    ...said,
-    from: config.mailFrom,
-    operator: config.operatorName,
-    replyTo: isAnswerable ? composeLetterAnswerAddress(id, settings) : undefined,
-    date: now,
-    messageId: letterMessageId(id, config.returnPathDomain),
-  })
+  const { secret, returnPathDomain: domain } = config
+  const replyTo = isAnswerable ? composeLetterAnswerAddress(id, { domain, secret }) : undefined
+  const { unsubscribe, keysExpireAt, ...content } = said
+  const keys = [
+    ...(said.keys ?? []),
+    ...(unsubscribe ? [unsubscribe.key] : []),
+    ...(replyTo === undefined ? [] : [addressKey(replyTo)]),
+  ]
+  const compose = (shown: (text: string) => string) =>
+    composeLetter({
+      ...content,
+      text: shown(content.text),
+      html: content.html && shown(content.html),
+      unsubscribe: unsubscribe && shown(unsubscribe.url),
+      replyTo: replyTo && shown(replyTo),
+      from: config.mailFrom,
+      operator: config.operatorName,
+      date: now,
+      messageId: letterMessageId(id, domain),
+    })
+  const masked = compose((text) => withoutKeys(text, keys))
   await insertLetter(tx, {
     id,
     kind,
@@ -82,16 +112,41 @@ export async function queueLetter(
     reportId: reportId ?? null,
     consumerId: consumerId ?? null,
     createdAt: now,
-    ...(await pack(raw)),
+    ...(await pack(masked)),
+    sealedKeys:
+      keys.length > 0 ? sealKeys({ id, masked, real: compose((text) => text) }, secret) : null,
+    keysExpireAt: keysExpireAt ?? null,
   })
   await send(boss, sendLetter, [{ letterId: id }], tx)
   return id
+}
+
+/** Encrypts what differs between a letter and its masked copy. */
+export function sealKeys(
+  { id, real, masked }: { id: string; real: Buffer; masked: Buffer },
+  secret: string,
+): Buffer {
+  const packed = packDifferences(differences(real, masked))
+  return sealBytes(packed, { purpose: 'keys of a letter', owner: id }, secret)
+}
+
+/** Returns a letter with its keys, as it is sent. */
+export async function openLetter(id: string, copy: LetterCopy, secret: string): Promise<Buffer> {
+  const masked = await unpack(copy)
+  const { sealedKeys } = copy
+  if (!sealedKeys) return masked
+  const opened = openBytes(sealedKeys, { purpose: 'keys of a letter', owner: id }, secret)
+  if (!opened) throw new PermanentError('The keys of the letter need the SECRET it was made with.')
+  return applyDifferences(masked, unpackDifferences(opened))
 }
 
 /** Returns the Message-ID of a letter, with its angle brackets. */
 function letterMessageId(id: string, domain: string): string {
   return `<letter.${id}@${domain}>`
 }
+
+/** Why a letter is not sent whose link no longer works. */
+const EXPIRED_REPLY = 'The link in this letter has expired.'
 
 type Needs = Pick<WorkApp, 'pool' | 'clock' | 'config' | 'mailer'>
 type Payload = z.infer<typeof sendLetter.payload>
@@ -165,7 +220,11 @@ async function sendOne(payload: Payload, app: Needs, relay: RelayGate): Promise<
   if (!copy || !mailer) return end(letter, { state: 'held', reply: null }, app)
   const { returnPathDomain: domain, secret } = app.config
   const from = composeLetterReturnPath(id, { domain, secret })
-  const mail = { envelope: { from, to: letter.address }, raw: await unpack(copy) }
+  if (copy.keysExpireAt && copy.keysExpireAt <= app.clock()) {
+    return end(letter, { state: 'refused', reply: EXPIRED_REPLY }, app)
+  }
+  const raw = await openLetter(id, copy, secret)
+  const mail = { envelope: { from, to: letter.address }, raw }
   const since = refusedSince === undefined ? undefined : new Date(refusedSince)
   const sent = await relay.send({ to: letter.address, refusedSince: since }, (watch) =>
     mailer.send({ ...mail, ...watch }),

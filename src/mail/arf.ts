@@ -60,8 +60,10 @@ export type FeedbackReport = { messageId: string; raw: Buffer; form: 'whole' | '
  *
  * Throws a RangeError when an address or the token could break the header.
  */
-export function composeFeedbackReport(input: FeedbackReportInput): FeedbackReport {
-  const original = originalPart(input)
+export function composeFeedbackReport(
+  input: FeedbackReportInput,
+  original: OriginalPart = originalPart(input),
+): FeedbackReport {
   const machine = feedbackFields(input.facts, input.explanation)
   const raw = assembleReport(input, original, { machine, last: original.text, format: 'arf' })
   return { messageId: messageIdOf(input), raw, form: original.form }

@@ -81,6 +81,11 @@ export function signMail(raw: Buffer, { domain, selector, privateKey }: SigningK
   return Buffer.concat([Buffer.from(field, 'latin1'), raw])
 }
 
+/** Puts the signature of a signed mail at the top of its masked copy. */
+export function withSignatureOf(signed: Buffer, copy: Buffer): Buffer {
+  return Buffer.concat([signed.subarray(0, signed.length - copy.length), copy])
+}
+
 /** Caches parsed keys, because a thread signs thousands of mails with one key. */
 const keys = new LRUCache<string, KeyObject>({
   max: 10,

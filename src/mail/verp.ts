@@ -1,4 +1,5 @@
 import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import { addressKey, type KeyedLink, signedLink } from './keys.ts'
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
 
@@ -131,6 +132,13 @@ export function answerLinks(
   }
 }
 
+/** The keys in the answer links and in the answer address of a feedback report. */
+export function answerKeys(token: ReturnPathToken, settings: ReturnPathSettings): string[] {
+  const { resolved } = answerLinks(token, { publicUrl: '', secret: settings.secret })
+  const [link = ''] = resolved.split('/').slice(-2)
+  return [signedLink(link).key, addressKey(composeAnswerAddress(token, settings))]
+}
+
 /**
  * The feedback report that the token of an answer link names; undefined when the token is not ours.
  */
@@ -155,9 +163,10 @@ export function lettersOffLink(
   reporterId: string,
   letters: OptionalLetters,
   { publicUrl, secret }: { publicUrl: string; secret: string },
-): string {
+): KeyedLink {
   const content = { id: reporterId, number: optionalLetters[letters] }
-  return `${publicUrl}/letters/off/${composeToken(content, LETTERS_OFF_PURPOSE, secret)}`
+  const token = composeToken(content, LETTERS_OFF_PURPOSE, secret)
+  return signedLink(`${publicUrl}/letters/off/${token}`)
 }
 
 /**

@@ -48,8 +48,10 @@ const evidenceBytesMax = 5 * 1024 * 1024
  *
  * Throws a RangeError when an address or the token could break the header.
  */
-export function composeXarfReport(input: FeedbackReportInput): Buffer {
-  const original = originalPart(input)
+export function composeXarfReport(
+  input: FeedbackReportInput,
+  original: OriginalPart = originalPart(input),
+): Buffer {
   const report = xarfReport(input, original)
   const json = Buffer.from(`${JSON.stringify(report, null, 2)}\n`).toString('latin1')
   const last = [

@@ -1,12 +1,12 @@
-import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { deserialize, serialize } from 'node:v8'
 import { LRUCache } from 'lru-cache'
 import type { CallerKeys, ValidKey } from '../db/known-callers.ts'
+import { openBytes, sealBytes } from '../db/sealed-bytes.ts'
 import { reasonOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import { type Clock, systemRandom } from '../world.ts'
+import type { Clock } from '../world.ts'
 import { needsDatabase, type Outage } from './outage.ts'
 
 /** `limits`: what limits the callers. */
@@ -47,7 +47,7 @@ type Known = { kind: Kind; key: string; found: unknown; mark: string | null; at:
 
 const KNOWN_MAX = 5_000
 const KNOWN_MS = 3_600_000
-const [NONCE_BYTES, TAG_BYTES] = [12, 16]
+const SEALED_FOR = { purpose: 'known callers' } as const
 
 type Needs = {
   /** Returns the keys, of those given, that are still valid. */
@@ -126,19 +126,24 @@ function callersFile(file: string, { config, log, clock }: Needs) {
       const bytes = await readFile(file).catch(() => undefined)
       if (!bytes) return []
       try {
-        const found = deserialize(open(bytes, config.secret)) as Known[]
+        const opened = openBytes(bytes, SEALED_FOR, config.secret)
+        if (!opened) throw new Error('They were stored with another SECRET.')
+        const found = deserialize(opened) as Known[]
         return found.filter(({ at }) => clock().getTime() - at <= KNOWN_MS)
       } catch (error) {
         log.warn({ reason: reasonOf(error) }, 'The stored callers are not valid. They are ignored.')
         return []
       }
     },
+    /** Stores them encrypted, because they contain hashes of passwords and session ids. */
     async save(all: readonly Known[]): Promise<void> {
       mayExist = true
       try {
         await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
         const unfinished = `${file}.${process.pid}`
-        await writeFile(unfinished, seal(serialize(all), config.secret), { mode: 0o600 })
+        await writeFile(unfinished, sealBytes(serialize(all), SEALED_FOR, config.secret), {
+          mode: 0o600,
+        })
         await rename(unfinished, file)
       } catch (error) {
         log.warn({ reason: reasonOf(error) }, 'Could not store the known callers on disk.')
@@ -150,24 +155,4 @@ function callersFile(file: string, { config, log, clock }: Needs) {
       mayExist = false
     },
   }
-}
-
-/** Encrypts and signs, because the memory contains hashes of passwords and session ids. */
-function seal(bytes: Buffer, secret: string): Buffer {
-  const nonce = systemRandom(NONCE_BYTES)
-  const cipher = createCipheriv('aes-256-gcm', keyOf(secret), nonce)
-  const sealed = Buffer.concat([cipher.update(bytes), cipher.final()])
-  return Buffer.concat([nonce, sealed, cipher.getAuthTag()])
-}
-
-/** @throws if the bytes were not sealed with this secret */
-function open(bytes: Buffer, secret: string): Buffer {
-  const nonce = bytes.subarray(0, NONCE_BYTES)
-  const decipher = createDecipheriv('aes-256-gcm', keyOf(secret), nonce)
-  decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
-  return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()])
-}
-
-function keyOf(secret: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', secret, '', 'signalpost known callers', 32))
 }

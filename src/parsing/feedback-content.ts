@@ -1,13 +1,15 @@
 import type { Consumer } from '../db/consumers.ts'
 import { registrableDomain } from '../mail/address.ts'
-import { composeFeedbackReport, type FeedbackReportInput } from '../mail/arf.ts'
+import { composeFeedbackReport, type FeedbackReportInput, originalPart } from '../mail/arf.ts'
+import { concealKeys, concealKeysIn, hasPlainKey } from '../mail/conceal-keys.ts'
 import type {
   ExplainedComplaint,
   FeedbackExplanation,
   MessageSource,
 } from '../mail/feedback-text.ts'
+import { withoutKeys } from '../mail/keys.ts'
 import type { FeedbackFacts } from '../mail/mail-parts.ts'
-import { type Redaction, redactMessage } from '../mail/redaction/redact.ts'
+import { type Redaction, type RedactionOptions, redactMessage } from '../mail/redaction/redact.ts'
 import type { AnswerKind } from '../mail/verp.ts'
 import { composeXarfReport } from '../mail/xarf.ts'
 import { composeAuthenticationResults } from '../origin/authenticity/authenticate.ts'
@@ -126,6 +128,8 @@ export type FeedbackContent = {
   answerAddress: string
   /** The pages on which the consumer can answer. */
   answerLinks: Readonly<Record<AnswerKind, string>>
+  /** The keys in both. The stored copy has asterisks in their place. */
+  answerKeys: readonly string[]
   /** Whether the consumer did not ask for reports; then the report says first how to stop them. */
   isUnsolicited: boolean
   /** The number of the feedback report that a `not-spam` report withdraws, if known. */
@@ -143,9 +147,13 @@ export type FeedbackContent = {
   redactionKey: Uint8Array
 }
 
+/** A feedback report, and its copy of the same length with asterisks in place of its keys. */
+export type FeedbackMail = { raw: Buffer; copy: Buffer }
+
 /**
  * Returns the redacted feedback report of one message for one consumer, in the consumer's format.
- * The same content and message always give the same bytes. A withdrawal always uses the Abuse
+ * The same content and message always give the same bytes. Keys of ours in the message are masked:
+ * they belong to its reporter. A withdrawal always uses the Abuse
  * Reporting Format, because XARF cannot express it.
  *
  * @throws Error when the message has no origin, because then the report has no recipient
@@ -154,8 +162,8 @@ export function composeFeedback(
   raw: Buffer,
   analysis: FeedbackAnalysis,
   content: FeedbackContent,
-): Buffer {
-  const redaction = redactMessage(raw, {
+): FeedbackMail {
+  const redaction = redactOwned(withoutReportersKeys(raw, analysis), {
     addresses: [content.reporterEmail],
     authors: verifiedAuthors(analysis),
     key: Buffer.from(content.redactionKey),
@@ -178,7 +186,45 @@ export function composeFeedback(
     form: content.form === 'headers' ? 'headers' : redaction.form,
   }
   const isXarf = content.format === 'xarf' && content.feedbackType !== 'not-spam'
-  return isXarf ? composeXarfReport(input) : composeFeedbackReport(input).raw
+  const original = originalPart(input)
+  const compose = (its: FeedbackReportInput) =>
+    isXarf ? composeXarfReport(its, original) : composeFeedbackReport(its, original).raw
+  return { raw: compose(input), copy: compose(masked(input, content.answerKeys)) }
+}
+
+/** Masks the keys of a feedback report before it is composed, whatever encodings it has then. */
+function masked(input: FeedbackReportInput, keys: readonly string[]): FeedbackReportInput {
+  const { replyTo, unsubscribe, explanation } = input
+  const { answers } = explanation
+  return {
+    ...input,
+    replyTo: replyTo && withoutKeys(replyTo, keys),
+    unsubscribe: unsubscribe && withoutKeys(unsubscribe, keys),
+    explanation: {
+      ...explanation,
+      answers: answers && {
+        resolved: withoutKeys(answers.resolved, keys),
+        'not-ours': withoutKeys(answers['not-ours'], keys),
+        wrong: withoutKeys(answers.wrong, keys),
+        stop: withoutKeys(answers.stop, keys),
+      },
+    },
+  }
+}
+
+/** Redacts a message, and texts about it, in which keys of ours are masked too. */
+function redactOwned(raw: Buffer, options: RedactionOptions): Redaction {
+  const redaction = redactMessage(raw, options)
+  return { ...redaction, redactText: (text) => concealKeys(redaction.redactText(text)) }
+}
+
+/**
+ * Masks our own keys in a reported message, such as a letter of ours. Most messages have none: the
+ * analysis has decoded their links.
+ */
+function withoutReportersKeys(raw: Buffer, { links, headers }: FeedbackAnalysis): Buffer {
+  const known = JSON.stringify([links.map(({ url }) => url), headers])
+  return hasPlainKey(known) || hasPlainKey(raw.toString('latin1')) ? concealKeysIn(raw) : raw
 }
 
 function verifiedAuthors({ headers, authentication }: FeedbackAnalysis): string[] {

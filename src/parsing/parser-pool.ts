@@ -94,8 +94,8 @@ export type CheckedDigest = CheckDigest & { complete?: Promise<CheckDigest> }
 /** The files of a message that must be read before it is analyzed. */
 type WantedFiles = { wanted: ChosenFiles }
 
-/** A feedback report, and the packed copy to store. */
-export type ComposedFeedback = { raw: Buffer; packed: Packed }
+/** A feedback report, and the packed copy to store and show, in which its keys are masked. */
+export type ComposedFeedback = { raw: Buffer; copy: Packed }
 
 /**
  * Returns bytes from another thread as a Buffer: a Buffer that is sent arrives as a plain
@@ -294,7 +294,7 @@ export function createParserPool(
         inLine({ ...task, isHeaderOnly: true }).catch(() => Promise.reject(error as Error)),
       )
       const composed = made as ComposedFeedback
-      return { raw: asBuffer(composed.raw), packed: asBuffers(composed.packed) }
+      return { raw: asBuffer(composed.raw), copy: asBuffers(composed.copy) }
     },
     readInbound: (packed, mailFrom) =>
       inLine({ work: 'inbound', packed, mailFrom }) as Promise<InboundReading>,

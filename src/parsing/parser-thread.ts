@@ -1,7 +1,7 @@
 import { move, transferableSymbol, valueSymbol, workerData } from 'piscina'
 import { pack, type Packed, unpack } from '../db/rows.ts'
 import { reasonOf } from '../errors.ts'
-import { signMail } from '../mail/dkim-signature.ts'
+import { signMail, withSignatureOf } from '../mail/dkim-signature.ts'
 import { parseHeader } from '../mail/header.ts'
 import { readInbound } from '../mail/inbound/read-inbound.ts'
 import {
@@ -133,7 +133,7 @@ function withOwnFiles({ files, faults }: ChosenFiles): ChosenFiles {
 
 function bytesOf(made: Made): { buffer: ArrayBufferLike }[] {
   if ('wanted' in made) return made.wanted.files.map(({ content }) => content)
-  if ('raw' in made) return [made.raw, made.packed.content]
+  if ('raw' in made) return [made.raw, made.copy.content]
   if (!('shingles' in made)) return []
   const { shingles, text } = made
   const pieces = text ? [shingles, text] : [shingles]
@@ -171,9 +171,10 @@ async function make(task: ParserTask): Promise<Made> {
     ...task.content,
     form: task.isHeaderOnly ? 'headers' : task.content.form,
   })
-  // Signs in this thread, so that the stored copy is identical to the mail that is sent.
-  const composed = signingKey ? signMail(report, signingKey) : report
-  return { raw: owned(composed), packed: await packOwned(composed) }
+  // Signs in this thread, so that the stored copy has the signature of the mail that is sent.
+  const signed = signingKey ? signMail(report.raw, signingKey) : report.raw
+  const copy = withSignatureOf(signed, report.copy)
+  return { raw: owned(signed), copy: await packOwned(copy) }
 }
 
 const HEADER_BYTES_MAX = 64 * 1024

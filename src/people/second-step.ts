@@ -1,8 +1,9 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { Secret, TOTP } from 'otpauth'
 import type { App } from '../app.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import type { Reporter } from '../db/reporters.ts'
+import { openBytes, sealBytes } from '../db/sealed-bytes.ts'
 import {
   findTotp,
   putRecoveryCodes,
@@ -21,8 +22,6 @@ const STEP_SECONDS = 30
 const STEPS_BESIDE = 1
 const RECOVERY_CODES = 10
 const RECOVERY_BYTES = 10
-const IV_BYTES = 12
-const TAG_BYTES = 16
 
 /** Returns a new secret for the second step (RFC 6238: HMAC-SHA-1, six digits, thirty seconds). */
 export function createTotpSecret(): Buffer {
@@ -51,33 +50,6 @@ function stepOfCode(secret: Buffer, code: string, now: Date): number | undefined
 /** Returns the code that the device shows at an instant. */
 export function codeAt(secret: Buffer, now: Date): string {
   return totpOf(secret, '').generate({ timestamp: now.getTime() })
-}
-
-/** Encrypts a secret for one account: it can be decrypted only with SECRET and for that account. */
-export function sealTotp(totpSecret: Buffer, reporterId: string, secret: string): Buffer {
-  const iv = systemRandom(IV_BYTES)
-  const cipher = createCipheriv('aes-256-gcm', sealingKey(secret), iv)
-  cipher.setAAD(Buffer.from(reporterId))
-  return Buffer.concat([iv, cipher.update(totpSecret), cipher.final(), cipher.getAuthTag()])
-}
-
-/**
- * Decrypts a secret; undefined when it was encrypted for another account or with another SECRET.
- */
-export function openTotp(sealed: Buffer, reporterId: string, secret: string): Buffer | undefined {
-  try {
-    const decipher = createDecipheriv(
-      'aes-256-gcm',
-      sealingKey(secret),
-      sealed.subarray(0, IV_BYTES),
-    )
-    decipher.setAAD(Buffer.from(reporterId))
-    decipher.setAuthTag(sealed.subarray(-TAG_BYTES))
-    const body = sealed.subarray(IV_BYTES, -TAG_BYTES)
-    return Buffer.concat([decipher.update(body), decipher.final()])
-  } catch {
-    return undefined
-  }
 }
 
 /**
@@ -111,7 +83,11 @@ export async function turnOnSecondStep(
 ): Promise<string[] | undefined> {
   const step = stepOfCode(totpSecret, code, app.clock())
   if (step === undefined) return undefined
-  const secret = sealTotp(totpSecret, reporter.id, app.config.secret)
+  const secret = sealBytes(
+    totpSecret,
+    { purpose: 'second step', owner: reporter.id },
+    app.config.secret,
+  )
   const { codes, hashes } = createRecoveryCodes()
   await inTransaction(app.pool, async (tx) => {
     await putTotp(tx, reporter.id, { secret, step, codeHashes: hashes })
@@ -151,7 +127,7 @@ export async function takeCode(
 ): Promise<boolean> {
   const totp = await findTotp(db, reporterId)
   if (!totp) return false
-  const opened = openTotp(totp.secret, reporterId, secret)
+  const opened = openBytes(totp.secret, { purpose: 'second step', owner: reporterId }, secret)
   const step = opened && stepOfCode(opened, code, now)
   if (step !== undefined) return takeTotpStep(db, reporterId, step)
   return takeRecoveryCode(db, reporterId, recoveryHash(code))
@@ -175,8 +151,4 @@ function totpOf(secret: Buffer, email: string): TOTP {
     digits: 6,
     period: STEP_SECONDS,
   })
-}
-
-function sealingKey(secret: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', secret, '', 'signalpost second step', 32))
 }

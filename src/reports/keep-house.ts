@@ -12,7 +12,7 @@ import { removeEndedCorrections, removeRegistryRows } from '../db/feedback-answe
 import { listFeedback, listQueuedFeedback } from '../db/feedback-reports.ts'
 import { findOldestKey, removeIdempotencyKeys, removeReportKeys } from '../db/idempotency-keys.ts'
 import { listWaitingMails, markMailsFailed, removeInboundKeys } from '../db/inbox.ts'
-import { listQueuedLetters } from '../db/letters.ts'
+import { listQueuedLetters, removeExpiredKeys } from '../db/letters.ts'
 import { listUncounted, removeIdleCounts } from '../db/limits.ts'
 import {
   dropCounterPartitions,
@@ -35,6 +35,7 @@ import { removeDeliveries } from '../db/webhooks.ts'
 import { findContact } from '../feedback/find-contact.ts'
 import { queueOf } from '../feedback/queues.ts'
 import { handleInbound } from '../feedback/handle-inbound.ts'
+import { maskStoredMail } from '../feedback/mask-stored-mail.ts'
 import { sendLetter } from '../letters/send-letter.ts'
 import { endStuckUnsubscribes } from '../marketers/unsubscribe-reporter.ts'
 import { type Phrase, phrase } from '../phrase.ts'
@@ -175,7 +176,8 @@ const NO_KEY = '00000000-0000-0000-0000-000000000000'
 /**
  * The hourly housekeeping: creates partitions for the coming weeks and drops expired ones; deletes
  * expired report keys, Idempotency-Keys, keys of unused rate limits, registry answers, reputations,
- * alerts, links, suppressions and unused addresses; creates jobs for rows that wait without one.
+ * alerts, links, keys of letters, suppressions and unused addresses; masks mail that earlier
+ * versions stored; creates jobs for rows that wait without one.
  */
 export async function runKeepHouse(app: HouseNeeds): Promise<void> {
   const now = app.clock()
@@ -208,6 +210,8 @@ export async function runKeepHouse(app: HouseNeeds): Promise<void> {
   await removeSourceDays(app.pool, { campaigns, counts: new Date(now.getTime() - ANSWERS_MS) })
   await removeMassActions(app.pool, new Date(now.getTime() - ANSWERS_MS))
   await removeExpiredLinks(app.pool, new Date(now.getTime() - DAY_MS))
+  await removeExpiredKeys(app.pool, now)
+  await maskStoredMail(app)
   await removeErasures(app.pool, new Date(now.getTime() - ANSWERS_MS))
   await endStuckUnsubscribes(app)
   await createMissingJobs(app)

@@ -1,6 +1,7 @@
 import { insertAudit, type OperatorAction } from '../db/audit-log.ts'
 import type { Pool } from '../db/pool.ts'
 import { findRawMessage } from '../db/reports.ts'
+import { concealKeys, concealKeysIn } from '../mail/conceal-keys.ts'
 import { type FoundReport, listFoundReports } from '../db/search.ts'
 import { csvLine } from '../mail/csv.ts'
 import { listFound, openSearch } from './find-reports.ts'
@@ -39,7 +40,7 @@ export async function* exportReports(
     before = ids.at(-1)
     left -= ids.length
     const reports = await listFoundReports(pool, ids)
-    if (format !== 'mbox') yield Buffer.from(reports.map(line(format)).join(''))
+    if (format !== 'mbox') yield Buffer.from(concealKeys(reports.map(line(format)).join('')))
     else for (const { id, receivedAt } of reports) yield* mboxEntry(pool, id, receivedAt)
   }
 }
@@ -64,8 +65,9 @@ function line(format: 'csv' | 'jsonl'): (report: FoundReport) => string {
 
 /** An entry of an mbox file, with `>` in front of lines that begin like another entry (mboxrd). */
 async function* mboxEntry(pool: Pool, id: string, receivedAt: Date): AsyncGenerator<Buffer> {
-  const raw = await findRawMessage(pool, id)
-  if (!raw) return
+  const stored = await findRawMessage(pool, id)
+  if (!stored) return
+  const raw = concealKeysIn(stored)
   const [weekday, day, month, year, time] = receivedAt.toUTCString().split(/,? /)
   const start = `From ${id} ${weekday} ${month} ${day} ${time} ${year}\n`
   const quoted = raw.toString('latin1').replaceAll(/^(?=>*From )/gm, '>')

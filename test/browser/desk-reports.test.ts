@@ -27,7 +27,7 @@ async function told(mark: string, daysAgo: number): Promise<string> {
   const sent = await createSentFeedback(site.app, parser, id, daysAgo * 24 + 0.1)
   await keepCopy(site.app, parser, sent)
   const { consumerId = '' } = (await findFeedback(pool, sent)) ?? {}
-  return consumerLink(consumerId, { ...config, publicUrl: site.url })
+  return consumerLink(consumerId, { ...config, publicUrl: site.url }).url
 }
 
 async function keepPicture(page: Page, name: string): Promise<void> {

@@ -174,6 +174,7 @@ test('the copy of the first run stays: sent bytes are never replaced', async () 
   expect(await findFeedbackMessage(database.pool, key)).toEqual({
     encoding: 'identity',
     content: first.content,
+    isMasked: true,
   })
 })
 

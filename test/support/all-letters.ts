@@ -5,11 +5,12 @@ import type { LetterBody } from '../../src/letters/letter-body.ts'
 import { composeMailInAnswer } from '../../src/letters/mail-in-letters.ts'
 import { composeSummary } from '../../src/letters/monthly-summary.ts'
 import { composeNews } from '../../src/letters/reporter-news.ts'
+import { signedLink } from '../../src/mail/keys.ts'
 import type { Language } from '../../src/texts/messages.ts'
 
 const publicUrl = 'https://spam.example'
 const token = 'aiwc4lq6kzj3ubk4nf7s2b5m3i6a-lqz6ik4o2m7fj3up'
-const offUrl = `${publicUrl}/letters/off/${token}`
+const offUrl = signedLink(`${publicUrl}/letters/off/${token}`)
 const receivedAt = new Date('2026-11-16T10:00:00Z')
 
 const accountNews: readonly AccountNews[] = [
@@ -107,7 +108,7 @@ function enrollmentLetters(language: Language): ShownLetter[] {
   ] as const
   const terms = { format: 'arf', form: 'whole', pace: 'at-once', takes: null } as const
   const wish = { ...terms, scopes: [...scopes], language }
-  const link = `${publicUrl}/consumers/${token}`
+  const link = signedLink(`${publicUrl}/consumers/${token}`)
   return [
     { name: 'enroll', ...askingLetter(wish, 'abuse@hoster.example', publicUrl, link) },
     { name: 'enrolled', ...welcomeLetter(wish, publicUrl, link) },

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { analyzePlainly, type PlainAnalysis } from '../../src/pieces/analyze.ts'
 import { redactionKey } from '../../src/mail/redaction/address-redactor.ts'
-import { answerLinks, composeAnswerAddress } from '../../src/mail/verp.ts'
+import { answerKeys, answerLinks, composeAnswerAddress } from '../../src/mail/verp.ts'
 import {
   composeMimeTree,
   type Entity,
@@ -53,6 +53,7 @@ export function contentOf(index: number, changes: Partial<FeedbackContent> = {})
     incidents: 1,
     answerAddress: composeAnswerAddress(key, settings),
     answerLinks: answerLinks(key, { publicUrl: 'https://here.example', secret: settings.secret }),
+    answerKeys: answerKeys(key, settings),
     isUnsolicited: true,
     keepsTokens: false,
     network: {
@@ -97,7 +98,7 @@ export async function reportedMessage(
 
 /** Composes the feedback report on a message. */
 export function feedbackOn({ planted, analysis, content }: ReportedMessage): Buffer {
-  return composeFeedback(planted, analysis, content)
+  return composeFeedback(planted, analysis, content).raw
 }
 
 function plant(tree: Entity): { tree: Entity; hasTokens: boolean } {

@@ -1,18 +1,33 @@
-import { unpack, type Packed } from '../../src/db/rows.ts'
+import { findLetterMessage } from '../../src/db/letters.ts'
 import type { Pool } from '../../src/db/pool.ts'
+import { openLetter } from '../../src/letters/send-letter.ts'
+
+/** The secrets of the applications and of the sites of the tests. */
+const secrets = [
+  'a secret of the tests, long enough for all',
+  'a secret of the tests, long enough',
+]
+
+/** Returns a letter with its keys, as it is sent. */
+export async function realLetter(pool: Pool, id: string): Promise<Buffer> {
+  const copy = await findLetterMessage(pool, id)
+  if (!copy) throw new Error(`There is no letter ${id}.`)
+  const [one, other] = secrets.map((secret) => openLetter(id, copy, secret))
+  return Promise.any([one, other].filter((opened) => opened !== undefined))
+}
 
 /** A letter as its recipient sees it. */
 export type ReadLetter = { id: string; kind: string; raw: string; subject: string; text: string }
 
 /** Returns the letters to an address, newest first. */
 export async function lettersTo(pool: Pool, address: string): Promise<ReadLetter[]> {
-  const { rows } = await pool.query<Packed & { id: string; kind: string }>(
-    'select id, kind, encoding, content from letters where address = $1 order by id desc',
+  const { rows } = await pool.query<{ id: string; kind: string }>(
+    'select id, kind from letters where address = $1 order by id desc',
     [address],
   )
   return Promise.all(
-    rows.map(async ({ id, kind, ...packed }) => {
-      const raw = (await unpack(packed)).toString('latin1')
+    rows.map(async ({ id, kind }) => {
+      const raw = (await realLetter(pool, id)).toString('latin1')
       const [head = '', ...body] = raw.split('\r\n\r\n')
       const subject = /^Subject: (.*)$/m.exec(head)?.[1]?.trim() ?? ''
       return { id, kind, raw, subject, text: decoded(body.join('\r\n\r\n')) }

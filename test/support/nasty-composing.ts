@@ -110,6 +110,6 @@ const analysis = await analyzePlainly(raw, { trustedRelays: [], ignoreStamps: fa
  */
 export async function surviveComposing(message: Buffer): Promise<void> {
   const content = contentOf(1, { keepsTokens: message.length % 2 === 0 })
-  const composed = await withinTime(message, () => composeFeedback(message, analysis, content))
+  const composed = await withinTime(message, () => composeFeedback(message, analysis, content).raw)
   if (composed.some((byte) => byte > 0x7f)) throw new Error('What was composed is not 7 bits.')
 }

@@ -78,7 +78,7 @@ export async function addressesOf(seeded: Seeded): Promise<Address[]> {
      where consumer_id = $1 and state = 'sent' order by report_id desc limit 1`,
     desk,
   )
-  const [, deskToken = ''] = /consumers\/(.*)/.exec(consumerLink(desk, place)) ?? []
+  const [, deskToken = ''] = /consumers\/(.*)/.exec(consumerLink(desk, place).url) ?? []
   const webhook = await find('select id from webhooks limit 1')
   const day = await find(
     'select day::text as id from campaign_days order by day desc limit 1 offset 50',
@@ -95,9 +95,9 @@ export async function addressesOf(seeded: Seeded): Promise<Address[]> {
     letter: await find('select id from letters limit 1'),
     mail: await find('select id from inbound_mails limit 1'),
     links: {
-      ...{ own: consumerLink(desk, place), desk: consumerLink(desk, place) },
+      ...{ own: consumerLink(desk, place).url, desk: consumerLink(desk, place).url },
       answer: answerLinks({ reportId: told, number: 1 }, place).resolved,
-      lettersOff: lettersOffLink(reporterId, 'news', place),
+      lettersOff: lettersOffLink(reporterId, 'news', place).url,
       ...{ confirm: '/consumers/enroll/none', delisting: '/lookup/delist/none' },
       ...{ signUp: '/account/confirm/none', reset: '/account/reset/none' },
       ...{ move: '/account/move/none', erased: '/account/erased/none' },

@@ -1,13 +1,12 @@
 import { type Request, type Response, Router } from 'express'
 import { type Account, findAccount, type Reporter } from '../../db/reporters.ts'
+import { openBytes, sealBytes } from '../../db/sealed-bytes.ts'
 import { countRecoveryCodes } from '../../db/sessions.ts'
 import { passwordMarkOf } from '../../people/credentials.ts'
 import {
   createTotpSecret,
   describeTotp,
-  openTotp,
   renewRecoveryCodes,
-  sealTotp,
   takeCode,
   turnOffSecondStep,
   turnOnSecondStep,
@@ -58,7 +57,11 @@ async function afterProof(
   const { id } = reporter
   const account = await findAccount(site.pool, id)
   if (action === 'begin' && !account?.hasTotp) {
-    const sealed = sealTotp(createTotpSecret(), id, site.config.secret)
+    const sealed = sealBytes(
+      createTotpSecret(),
+      { purpose: 'second step', owner: id },
+      site.config.secret,
+    )
     req.session.totpSetup = sealed.toString('base64')
     await saveSession(req)
     return sendSecondStep(req, res, site, reporter, {})
@@ -95,7 +98,11 @@ async function takeFirstCode(
 function secretInSetup(req: Request, site: Needs, { id }: Reporter): Buffer | undefined {
   const { totpSetup } = req.session
   if (totpSetup === undefined) return undefined
-  return openTotp(Buffer.from(totpSetup, 'base64'), id, site.config.secret)
+  return openBytes(
+    Buffer.from(totpSetup, 'base64'),
+    { purpose: 'second step', owner: id },
+    site.config.secret,
+  )
 }
 
 async function sendSecondStep(

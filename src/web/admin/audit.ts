@@ -7,6 +7,7 @@ import { storableText } from '../../mail/text.ts'
 import { verifyAudit } from '../../people/audit-seals.ts'
 import type { Code } from '../../texts/messages.ts'
 import { csvLine } from '../../mail/csv.ts'
+import { concealKeys } from '../../mail/conceal-keys.ts'
 import { isUuid, pageOf, queryOf } from '../pages/render.ts'
 import { searchParamsOf, visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
@@ -137,7 +138,7 @@ async function* exportLines(
     for (const { id, at, reporterId, action, detail, who } of await withNames(page, pool)) {
       const cells = [id, at.toISOString(), who, reporterId, action, detail]
       const named = Object.fromEntries(exported.map((name, index) => [name, cells[index]]))
-      yield format === 'csv' ? csvLine(cells) : `${JSON.stringify(named)}\n`
+      yield concealKeys(format === 'csv' ? csvLine(cells) : `${JSON.stringify(named)}\n`)
     }
     before = page.at(-1)?.id
     if (page.length < EXPORT_PAGE) return

@@ -12,7 +12,6 @@ import {
   setConsumer,
   stopConsumer,
 } from '../../feedback/consumer-actions.ts'
-import { consumerLink } from '../../feedback/enroll.ts'
 import { storableText } from '../../mail/text.ts'
 import { scopeText } from '../../verdict/consumers.ts'
 import { healthAt, mayNotify, stateAt } from '../../verdict/contact-health.ts'
@@ -63,7 +62,6 @@ async function sendConsumer(
       scopes: (scopes.get(consumer.id) ?? []).map(scopeText),
       telling: shownSettings(consumer),
       feedback,
-      link: consumerLink(consumer.id, { ...site.config, publicUrl: site.publicUrl }),
     },
   })
 }

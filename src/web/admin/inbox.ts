@@ -21,6 +21,7 @@ import { searchParamsOf, visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 import { daysOfTerm } from './lists.ts'
 import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
+import { requireRole } from './require-role.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
 const LINES = 50
@@ -87,9 +88,9 @@ export function inboxRoutes(site: Site): Router {
   router.get('/:id', async (req, res) => {
     await sendMail(req, res, site, await getInboxMail(site.pool, req.params.id))
   })
-  router.get('/:id/message.eml', async (req, res) => {
+  router.get('/:id/message.eml', requireRole(site, 'analyst'), async (req: Request<{ id: string }>, res) => {
     const mail = await getInboxMail(site.pool, req.params.id)
-    sendMessage(res, `mail-${mail.id}.eml`, await unpack(mail))
+    sendMessage(res, `mail-${mail.id}.eml`, await unpack(mail), 'other')
   })
   router.post(
     '/:id',

@@ -15,6 +15,7 @@ import { searchParamsOf, visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
+import { requireRole } from './require-role.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
 /**
@@ -73,11 +74,11 @@ export function shadowRoutes(site: Site): Router {
       back: (req) => `${path}/${req.params['id']}`,
     }),
   )
-  router.get('/reports/:id/message.eml', async (req, res) => {
+  router.get('/reports/:id/message.eml', requireRole(site, 'analyst'), async (req, res) => {
     const { id } = req.params
     const raw = isUuid(id) ? await findRawMessage(site.pool, id) : undefined
     if (!raw) throw new ProblemError('not-found', 'The message has been deleted.')
-    sendMessage(res, `${id}.eml`, raw)
+    sendMessage(res, `${id}.eml`, raw, 'other')
   })
   return router
 }

@@ -14,16 +14,20 @@ import {
   type LetterState,
   listLetters,
 } from '../../db/letters.ts'
+import { insertAudit } from '../../db/audit-log.ts'
 import { unpack } from '../../db/rows.ts'
+import { concealKeysIn } from '../../mail/conceal-keys.ts'
 import { findCopy } from '../../feedback/compose-feedback.ts'
 import { releaseHeld, resendRefused } from '../../feedback/release-held.ts'
 import { healthAt } from '../../verdict/contact-health.ts'
 import type { Form } from '../pages/form.ts'
 import { isUuid, pageOf, sendMessage } from '../pages/render.ts'
+import { requireReporter } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction } from './post-action.ts'
+import { requireRole } from './require-role.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
 const LINES = 50
@@ -53,8 +57,9 @@ function letterRoutes(site: Site): Router {
       },
     })
   })
-  router.get('/:id', async (req, res) => {
-    const { letter, raw } = await requireLetter(req, site)
+  const isReader = requireRole(site, 'analyst')
+  router.get('/:id', isReader, async (req: Request<{ id: string }>, res) => {
+    const { letter, raw } = await readLetter(req, site)
     const copyText = shownBytes(raw, COPY_BYTES_SHOWN)
     sendAdminPage(req, res, {
       view: 'admin/letter',
@@ -62,9 +67,9 @@ function letterRoutes(site: Site): Router {
       data: { letter, copyText },
     })
   })
-  router.get('/:id/message.eml', async (req, res) => {
-    const { letter, raw } = await requireLetter(req, site)
-    sendMessage(res, `letter-${letter.id}.eml`, raw)
+  router.get('/:id/message.eml', isReader, async (req: Request<{ id: string }>, res) => {
+    const { letter, raw } = await readLetter(req, site)
+    sendMessage(res, `letter-${letter.id}.eml`, raw, 'other')
   })
   for (const [path, actions] of Object.entries(releases)) {
     const fields = (_: Request, form: Form) => ({ letters: true, letter: form.text('id') })
@@ -74,15 +79,21 @@ function letterRoutes(site: Site): Router {
   return router
 }
 
-async function requireLetter(
+/** Returns a letter without its keys. Reading another person's letter leaves an audit entry. */
+async function readLetter(
   req: Request<{ id: string }>,
-  { pool }: Site,
+  { pool, clock }: Site,
 ): Promise<{ letter: Letter; raw: Buffer }> {
   const { id } = req.params
   const letter = isUuid(id) ? await findLetter(pool, id) : undefined
   const packed = letter && (await findLetterMessage(pool, letter.id))
   if (!letter || !packed) throw new ProblemError('not-found', 'Letter not found.')
-  return { letter, raw: await unpack(packed) }
+  const { id: reporterId } = requireReporter(req)
+  if (letter.reporterId !== reporterId) {
+    const detail = `${letter.id} to ${letter.address}`
+    await insertAudit(pool, { at: clock(), reporterId, action: 'read letter', detail })
+  }
+  return { letter, raw: concealKeysIn(await unpack(packed)) }
 }
 
 /** The feedback reports: the list by state, and the exact copy of each. */
@@ -130,7 +141,7 @@ export function outboxRoutes(site: Site): Router {
     const feedback = await requireFeedback(req, site)
     const copy = await copyOf(feedback, site)
     if (!copy) throw new ProblemError('not-found', 'No copy of this feedback report is stored.')
-    sendMessage(res, `feedback-${feedback.reportId}-${feedback.number}.eml`, copy.raw)
+    sendMessage(res, `feedback-${feedback.reportId}-${feedback.number}.eml`, copy.raw, 'other')
   })
   releaseRoutes(router, site)
   return router

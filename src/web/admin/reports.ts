@@ -16,6 +16,7 @@ import { visitOf } from '../pages/visit.ts'
 import type { Texts } from '../../texts/messages.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
+import { requireRole } from './require-role.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
 /** A value and its number of occurrences. */
@@ -98,7 +99,7 @@ const tones: Readonly<Record<string, AuthenticationRow['tone']>> = {
   permerror: 'warn',
 }
 
-type Needs = Pick<Site, 'pool'>
+type Needs = Pick<Site, 'pool' | 'config'>
 
 const RAW_BYTES_SHOWN = 256 * 1024
 
@@ -106,11 +107,11 @@ const RAW_BYTES_SHOWN = 256 * 1024
 export function adminReportRoutes(site: Needs): Router {
   const router = Router()
   router.get('/:id', (req, res) => sendReport(req, res, site))
-  router.get('/:id/message.eml', async (req, res) => {
+  router.get('/:id/message.eml', requireRole(site, 'analyst'), async (req: Request<{ id: string }>, res) => {
     const report = await requireReport(req.params.id, site)
     const raw = await findRawMessage(site.pool, report.id)
     if (!raw) throw new ProblemError('not-found', 'The message has been deleted.')
-    sendMessage(res, `${report.id}.eml`, raw)
+    sendMessage(res, `${report.id}.eml`, raw, 'other')
   })
   return router
 }

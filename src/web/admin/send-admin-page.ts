@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express'
+import { concealKeys } from '../../mail/conceal-keys.ts'
 import { includesRole } from '../../roles.ts'
 import { duration, fixed } from '../../texts/messages.ts'
 import { type Page, sendPage } from '../pages/render.ts'
@@ -18,7 +19,8 @@ export function setFrame(req: Request, frame: Frame): void {
 
 /**
  * Sends a page of the administration, with its navigation. Links of the menu and buttons that the
- * visitor's role does not permit are left out.
+ * visitor's role does not permit are left out. Keys are masked in whatever the page shows, because
+ * no key belongs to its reader.
  */
 export function sendAdminPage(req: Request, res: Response, page: Page): void {
   const { reporter, language, path } = visitOf(req)
@@ -29,7 +31,10 @@ export function sendAdminPage(req: Request, res: Response, page: Page): void {
   sendPage(req, res, {
     ...page,
     isForOperators: true,
-    adjust: (html) => (formRoles ? withoutForbidden(html, { role, path, formRoles }) : html),
+    adjust(html) {
+      const shown = concealKeys(html)
+      return formRoles ? withoutForbidden(shown, { role, path, formRoles }) : shown
+    },
     data: {
       ...page.data,
       isAdminArea: true,

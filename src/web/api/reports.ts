@@ -22,7 +22,7 @@ import { goneSignal } from '../bodies/read-body.ts'
 import { sayMeaning } from '../history/symbols.ts'
 import { admit } from '../limits.ts'
 import { includesRole } from '../../roles.ts'
-import { isUuid, queryOf, sendMessage } from '../pages/render.ts'
+import { isUuid, queryOf, sendMessage, type Reader } from '../pages/render.ts'
 import { reportingCaller } from './reporting-caller.ts'
 import { ProblemError } from '../problem.ts'
 import type { Upload } from '../reporting/take-upload.ts'
@@ -236,8 +236,8 @@ export function reportsApi(site: Site): Router {
   router.post('/bulk', (req, res) => takeBulk(req, res, site))
   router.all('/bulk', otherMethods('POST'))
   router.get('/:id', async (req, res) => {
-    const { report } = await requireOwnReport(req, res, site, 'read')
-    sendJson(res, 200, await describeReport(site.pool, report))
+    const { report, reader } = await requireOwnReport(req, res, site, 'read')
+    sendJson(res, 200, await describeReport(site.pool, report), reader)
   })
   router.delete('/:id', async (req, res) => {
     const { report, reporter } = await requireOwnReport(req, res, site, 'retract')
@@ -261,10 +261,11 @@ export function reportsApi(site: Site): Router {
   })
   router.all('/:id/confirmation', otherMethods('POST'))
   router.get('/:id/raw', async (req, res) => {
-    const { report } = await requireOwnReport(req, res, site, 'read')
+    const { report, reporter, reader } = await requireOwnReport(req, res, site, 'read')
+    if (reader === 'other' && !includesRole(reporter.role, 'analyst')) throw notFound()
     const raw = await findRawMessage(site.pool, report.id)
     if (!raw) throw notFound()
-    sendMessage(res, `${report.id}.eml`, raw)
+    sendMessage(res, `${report.id}.eml`, raw, reader)
   })
   router.all('/:id/raw', otherMethods('GET'))
   return router
@@ -337,7 +338,7 @@ async function requireOwnReport(
   res: Response,
   site: Site,
   scope: TokenScope,
-): Promise<{ report: Report; reporter: Reporter }> {
+): Promise<{ report: Report; reporter: Reporter; reader: Reader }> {
   const reporter = await authenticateRequest(req, site.credentials, ['bearer', 'basic'], scope)
   const { id: reporterId, tokenHash } = reporter
   await admit(req, res, site, 'read', { reporterId, tokenHash })
@@ -346,7 +347,7 @@ async function requireOwnReport(
   const role = scope === 'read' ? 'viewer' : 'analyst'
   const isOthers = report?.reporterId !== reporter.id
   if (!report || (isOthers && !includesRole(reporter.role, role))) throw notFound()
-  return { report, reporter }
+  return { report, reporter, reader: isOthers ? 'other' : 'owner' }
 }
 
 function isTaken(type: string): boolean {

@@ -65,13 +65,14 @@ export function searchApi(site: Needs): Router {
     const query = queryOf({ q, before: shown.at(-1), limit: String(limit) })
     const next = ids.length > limit ? `${publicUrl}/api/v1/search${query}` : null
     if (next !== null) res.setHeader('link', `<${next}>; rel="next"`)
-    sendJson(res, 200, {
+    const found = {
       reports: (await listFoundReports(pool, shown)).map((one) => foundJson(one, publicUrl)),
       count,
       is_count_exact: count <= COUNT_MAX,
       complete_until: search.completeUntil?.toISOString() ?? null,
       next,
-    })
+    }
+    sendJson(res, 200, found, 'other')
   })
   router.all('/', otherMethods('GET'))
   return router

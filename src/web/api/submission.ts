@@ -2,9 +2,11 @@ import type { Request, Response } from 'express'
 import type { z } from 'zod'
 import type { Db } from '../../db/pool.ts'
 import { listReportsByIds, type ReportState } from '../../db/reports.ts'
+import { concealKeys } from '../../mail/conceal-keys.ts'
 import type { JsonMessage } from '../bodies/body-tasks.ts'
 import { createMultipartParser, type FormPart } from '../bodies/multipart.ts'
 import { goneSignal } from '../bodies/read-body.ts'
+import type { Reader } from '../pages/render.ts'
 import { type Problem, ProblemError, problemOf, problems, problemType } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { type SubmitOutcome, parseRemarks, type Remarks } from '../submit.ts'
@@ -97,12 +99,18 @@ export function sendAnswer(res: Response, { status, body, location }: ApiAnswer)
   res.end(JSON.stringify(body))
 }
 
-/** Writes JSON directly, because Express would also compute an ETag. */
-export function sendJson(res: Response, status: number, body: unknown): void {
+/** Writes JSON directly, because Express would also compute an ETag. Masks keys for other readers. */
+export function sendJson(
+  res: Response,
+  status: number,
+  body: unknown,
+  reader: Reader = 'owner',
+): void {
   res.statusCode = status
   res.setHeader('content-type', 'application/json; charset=utf-8')
   res.setHeader('cache-control', 'no-store')
-  res.end(JSON.stringify(body))
+  const text = JSON.stringify(body)
+  res.end(reader === 'owner' ? text : concealKeys(text))
 }
 
 /**

@@ -78,7 +78,7 @@ export function enrollRoutes(site: Needs): Router {
     const { token } = req.params
     const confirmed = await confirmEnrollment(token, site)
     if (!confirmed) return sendConfirm(req, res, { token, wish: undefined, address: undefined })
-    const page = consumerLink(confirmed.consumerId, { ...site.config, publicUrl: '' })
+    const { url: page } = consumerLink(confirmed.consumerId, { ...site.config, publicUrl: '' })
     const done = confirmed.waiting.length > 0 ? 'waiting' : 'enrolled'
     res.redirect(303, `${page}?done=${done}`)
   })

@@ -2,6 +2,7 @@ import path from 'node:path'
 import { Eta } from 'eta'
 import type { Request, Response } from 'express'
 import { renderSVG } from 'uqr'
+import { concealKeysIn } from '../../mail/conceal-keys.ts'
 import { shownLine } from '../../mail/text.ts'
 import {
   formatters,
@@ -17,8 +18,12 @@ import { assetUrls } from '../assets.ts'
 import { endText } from '../compress.ts'
 import { formTokenOf, visitOf, withFormToken } from './visit.ts'
 
+/** Who downloads a message: a person whose mail it is, or another one, who must not see keys. */
+export type Reader = 'owner' | 'other'
+
 /** Sends a message as a download: never displayed, sniffed or executed. */
-export function sendMessage(res: Response, fileName: string, raw: Buffer): void {
+export function sendMessage(res: Response, fileName: string, whole: Buffer, reader: Reader): void {
+  const raw = reader === 'owner' ? whole : concealKeysIn(whole)
   res.statusCode = 200
   res.setHeader('content-type', 'message/rfc822')
   res.setHeader('content-disposition', `attachment; filename="${fileName}"`)

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { findFeedbackMessage, listFeedback, nameOf } from '../../../src/db/feedback-reports.ts'
+import { concealKeysIn } from '../../../src/mail/conceal-keys.ts'
 import { unpack } from '../../../src/db/rows.ts'
 import {
   forwardAtOnce,
@@ -107,7 +108,7 @@ test('what is handed over equals what is stored, and is sent without its job', a
     expect(await jobStartsIn(key)).toBeUndefined()
     const copy = await findFeedbackMessage(app.pool, key)
     const raw = copy && (await unpack(copy))
-    expect(mails.some((mail) => raw?.equals(mail.raw))).toBe(true)
+    expect(mails.some((mail) => raw?.equals(concealKeysIn(mail.raw)))).toBe(true)
   }
 })
 

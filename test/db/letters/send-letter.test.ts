@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { findLetter, findLetterMessage, releaseLetters } from '../../../src/db/letters.ts'
+import { concealKeysIn } from '../../../src/mail/conceal-keys.ts'
 import { unpack } from '../../../src/db/rows.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { suppress } from '../../../src/db/suppressions.ts'
@@ -44,7 +45,10 @@ test('a letter is sent with its own return path, as stored', async () => {
   const settings = { domain: app.config.returnPathDomain, secret: app.config.secret }
   expect(parseOwnAddress(mail?.from ?? '', settings)).toEqual({ is: 'letter-bounce', letterId })
   const copy = await findLetterMessage(app.pool, letterId)
-  expect(copy && (await unpack(copy)).equals(mail?.raw ?? Buffer.of())).toBe(true)
+  const sent = mail?.raw ?? Buffer.of()
+  expect(copy && (await unpack(copy)).equals(concealKeysIn(sent))).toBe(true)
+  expect(concealKeysIn(sent).equals(sent)).toBe(false)
+  expect(copy?.sealedKeys).toBeNull()
   expect(await stateOf(letterId)).toBe('sent')
 })
 

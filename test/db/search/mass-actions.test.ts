@@ -282,7 +282,9 @@ test('refused feedback and held letters about the reports are queued again', asy
   const createdAt = new Date()
   const letterId = uuidv7(createdAt)
   const about = { id: letterId, reportId: advised, consumerId: null, createdAt }
-  await insertLetter(pool, { ...letter, ...about, ...content })
+  await insertLetter(pool, {
+    ...{ ...letter, ...about, ...content, sealedKeys: null, keysExpireAt: null },
+  })
   await pool.query(`update letters set state = 'held' where id = $1`, [letterId])
   const id = await start({ kind: 'send-again', ids })
   await finish(id)

@@ -120,7 +120,7 @@ test('no one can unsubscribe another reporter, or from a message that is too old
 
 test('letters are switched off by a page that asks, or by a mail program’s button', async () => {
   const { publicUrl, secret } = site.app.config
-  const path = new URL(lettersOffLink(ann.id, 'advice', { publicUrl, secret })).pathname
+  const path = new URL(lettersOffLink(ann.id, 'advice', { publicUrl, secret }).url).pathname
   const visitor = new Visitor(site.url)
   const asked = await visitor.get(path)
   expect(await asked.text()).toContain('we write to you how to unsubscribe')

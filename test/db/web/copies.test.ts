@@ -6,7 +6,7 @@ import { runForwardReport } from '../../../src/feedback/forward-report.ts'
 import { queueLetter, runSendLetter } from '../../../src/letters/send-letter.ts'
 import type { Mailer, OutgoingMail } from '../../../src/net/mailer.ts'
 import { answerLinks, composeAnswerAddress } from '../../../src/mail/verp.ts'
-import { concealAnswers } from '../../../src/feedback/compose-feedback.ts'
+import { concealKeysIn } from '../../../src/mail/conceal-keys.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { testJudge } from '../../support/judge.ts'
 import { spamMessage } from '../../support/messages.ts'
@@ -45,7 +45,7 @@ async function forward(reportId: string, isSending = true): Promise<OutgoingMail
 
 const bytesOf = async (answer: Promise<Response>) => Buffer.from(await (await answer).arrayBuffer())
 
-test('the preview, the sent mail and the stored copy are equal byte for byte', async () => {
+test('the preview and the stored copy equal the sent mail except for its keys', async () => {
   const id = await analyzed('preview')
   const page = await (await own.get(`/reports/${id}/told/1`)).text()
   expect(page).toContain('as we would send it now')
@@ -55,14 +55,15 @@ test('the preview, the sent mail and the stored copy are equal byte for byte', a
   const atDesk = await bytesOf(desk.get(`/admin/outbox/${id}/1/message.eml`))
   const [mail] = await forward(id)
   const after = await bytesOf(own.get(`/reports/${id}/told/1/message.eml`))
-  expect(mail?.raw.equals(atDesk)).toBe(true)
-  expect(concealAnswers(atDesk).equals(before)).toBe(true)
+  expect(mail && concealKeysIn(mail.raw).equals(atDesk)).toBe(true)
+  expect(atDesk.equals(before)).toBe(true)
   expect(after.equals(before)).toBe(true)
   expect(await (await own.get(`/reports/${id}/told/1`)).text()).toContain('exactly as we sent it')
 })
 
 test('a copy of the mail does not let anyone answer for the desk', async () => {
   const id = await analyzed('concealed')
+  const [mail] = await forward(id)
   const { publicUrl, secret, returnPathDomain: domain } = site.app.config
   const secrets = [
     ...Object.values(answerLinks({ reportId: id, number: 1 }, { publicUrl, secret })),
@@ -72,7 +73,8 @@ test('a copy of the mail does not let anyone answer for the desk', async () => {
   const file = String(await bytesOf(own.get(`/reports/${id}/told/1/message.eml`)))
   const page = await (await own.get(`/reports/${id}/told/1`)).text()
   for (const one of secrets) {
-    expect(atDesk.includes(one)).toBe(true)
+    expect(String(mail?.raw).includes(one)).toBe(true)
+    expect(atDesk.includes(one.slice(-30))).toBe(false)
     expect(file.includes(one.slice(-30)) || page.includes(one.slice(-30))).toBe(false)
   }
   expect(file).toContain('****************')

@@ -29,7 +29,7 @@ async function told(options: { ip?: string } = {}): Promise<SentFeedback> {
 
 async function pathOf(key: SentFeedback): Promise<string> {
   const { consumerId = '' } = (await findFeedback(pool, key)) ?? {}
-  return new URL(consumerLink(consumerId, site.app.config)).pathname
+  return new URL(consumerLink(consumerId, site.app.config).url).pathname
 }
 
 async function read(path: string): Promise<string> {

@@ -1,10 +1,9 @@
 import { beforeEach, expect, test } from 'vitest'
 import { replaceNetworks, type NewLayer } from '../../../src/db/networks.ts'
-import { findLetterMessage } from '../../../src/db/letters.ts'
-import { unpack } from '../../../src/db/rows.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { suppress } from '../../../src/db/suppressions.ts'
 import { uuidv7 } from '../../../src/world.ts'
+import { realLetter } from '../../support/letters.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { Browser } from './browser.ts'
 import { startWebSite } from './web-site.ts'
@@ -48,8 +47,8 @@ async function letters(): Promise<string[]> {
   const { rows } = await site.app.pool.query<{ id: string }>('select id from letters order by id')
   return Promise.all(
     rows.map(async ({ id }) => {
-      const packed = await findLetterMessage(site.app.pool, id)
-      return packed ? (await unpack(packed)).toString().replace(/=\r\n/g, '') : ''
+      const raw = await realLetter(site.app.pool, id)
+      return raw.toString().replace(/=\r\n/g, '')
     }),
   )
 }

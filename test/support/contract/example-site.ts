@@ -66,7 +66,7 @@ async function makeDesk(site: WebSite): Promise<DeskExample> {
   await keepCopy(app, parser, sent)
   await parser.close()
   const { consumerId = '' } = (await findFeedback(app.pool, sent)) ?? {}
-  const link = consumerLink(consumerId, app.config)
+  const link = consumerLink(consumerId, app.config).url
   return { deskToken: link.split('/').at(-1) ?? '', number: `${sent.reportId}.${sent.number}` }
 }
 

@@ -4,10 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
-import { findLetterMessage } from '../../../src/db/letters.ts'
 import { insertAdvice } from '../../../src/db/advices.ts'
 import { putMarketer, keepProposal } from '../../../src/db/marketers.ts'
-import { unpack } from '../../../src/db/rows.ts'
 import { insertSenderAlert } from '../../../src/db/sender-alerts.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { handleInboundMail } from '../../../src/feedback/handle-inbound.ts'
@@ -24,7 +22,7 @@ import { type Person, startWebSite, type WebSite } from '../../db/web/web-site.t
 import { exampleShop, newsletter, newsletterDns } from '../../db/marketers/newsletters.ts'
 import { arrive, reply } from '../inbound-mail.ts'
 import { testJudge } from '../judge.ts'
-import { linkTo } from '../letters.ts'
+import { linkTo, realLetter } from '../letters.ts'
 import { know } from '../listed.ts'
 import { relayedMessage, replyMessage, sampleNetworks, spamMessage } from '../messages.ts'
 import { sureModel } from '../models.ts'
@@ -148,7 +146,7 @@ async function fillLinks(site: WebSite, ann: Person, reportId: string) {
   const confirmed = await visitor.post(await enroll('abuse@first.example'), {})
   return {
     answer: answerLinks({ reportId, number: 1 }, place).resolved,
-    lettersOff: lettersOffLink(ann.id, 'news', place),
+    lettersOff: lettersOffLink(ann.id, 'news', place).url,
     delisting: delisting ?? '',
     own: (confirmed.headers.get('location') ?? '').replace(/\?.*/, ''),
     desk: await deskPageOf(site, reportId),
@@ -160,7 +158,7 @@ async function fillLinks(site: WebSite, ann: Person, reportId: string) {
 async function deskPageOf({ app }: WebSite, reportId: string): Promise<string> {
   const feedback = await findFeedback(app.pool, { reportId, number: 1 })
   const settings = { publicUrl: '', secret: app.config.secret }
-  return consumerLink(feedback?.consumerId ?? '', settings)
+  return consumerLink(feedback?.consumerId ?? '', settings).url
 }
 
 /** Requests reports to an address; returns the paths in the letter sent there. */
@@ -171,8 +169,8 @@ function linksOfEnrolling({ app }: WebSite, visitor: Browser) {
     const { rows } = await app.pool.query<{ id: string }>(
       'select id from letters order by id desc limit 1',
     )
-    const packed = await findLetterMessage(app.pool, rows[0]?.id ?? '')
-    const text = packed ? (await unpack(packed)).toString().replace(/=\r\n/g, '') : ''
+    const raw = await realLetter(app.pool, rows[0]?.id ?? '')
+    const text = raw.toString().replace(/=\r\n/g, '')
     return /\/consumers\/enroll\/[\w-]+/.exec(text)?.[0] ?? ''
   }
 }

@@ -19,7 +19,7 @@ const facts: AdviceFacts = {
   canClick: true,
   notified: { network: false, sender: false },
   pageUrl: 'https://here.example/reports/1',
-  offUrl: 'https://here.example/letters/off/x',
+  offUrl: { url: 'https://here.example/letters/off/x', key: 'x' },
 }
 
 test('the letter names the sender, the reason, what to do, and what happens next', () => {

@@ -9,7 +9,7 @@ import { spamMessage } from '../../support/messages.ts'
 async function compose(index: number, changes: Parameters<typeof contentOf>[1] = {}) {
   const raw = spamMessage(`own-${index}`)
   const analysis = await analyzePlainly(raw, { trustedRelays: [], ignoreStamps: false })
-  return composeFeedback(raw, analysis, contentOf(index, changes))
+  return composeFeedback(raw, analysis, contentOf(index, changes)).raw
 }
 
 test.for(['arf', 'xarf'] as const)('a report in the format %s is read back', async (format) => {

@@ -39,6 +39,7 @@ async function feedbackOn(
       { reportId, number: 1 },
       { publicUrl: 'https://here.example', secret },
     ),
+    answerKeys: [],
     isUnsolicited: true,
     keepsTokens: false,
     network: {
@@ -53,7 +54,7 @@ async function feedbackOn(
     redactionKey: Buffer.alloc(32, 1),
     ...changes,
   })
-  const text = report.toString('latin1')
+  const text = report.raw.toString('latin1')
   return text.slice(0, text.indexOf('message/feedback-report')).replace(/\s+/g, ' ')
 }
 

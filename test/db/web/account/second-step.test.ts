@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { operations } from '../../../../src/cli/accounts.ts'
-import { codeAt, openTotp, sealTotp } from '../../../../src/people/second-step.ts'
+import { openBytes, sealBytes } from '../../../../src/db/sealed-bytes.ts'
+import { codeAt } from '../../../../src/people/second-step.ts'
 import { closeAfterTests } from '../../../support/after-tests.ts'
 import { runCommand } from '../../../support/command.ts'
 import { lettersTo } from '../../../support/letters.ts'
@@ -141,10 +142,10 @@ test('the command line removes it for someone who lost everything', async () => 
 
 test('the secret is encrypted: another account or another SECRET cannot read it', () => {
   const secret = Buffer.from('12345678901234567890')
-  const sealed = sealTotp(secret, 'one', 'a secret')
-  expect(openTotp(sealed, 'one', 'a secret')).toEqual(secret)
-  expect(openTotp(sealed, 'other', 'a secret')).toBeUndefined()
-  expect(openTotp(sealed, 'one', 'another secret')).toBeUndefined()
+  const sealed = sealBytes(secret, { purpose: 'second step', owner: 'one' }, 'a secret')
+  expect(openBytes(sealed, { purpose: 'second step', owner: 'one' }, 'a secret')).toEqual(secret)
+  expect(openBytes(sealed, { purpose: 'second step', owner: 'other' }, 'a secret')).toBeUndefined()
+  expect(openBytes(sealed, { purpose: 'second step', owner: 'one' }, 'another secret')).toBeUndefined()
   expect(sealed.includes(secret)).toBe(false)
 })
 

@@ -5,7 +5,7 @@ import {
   parseAnswerToken,
   parseOwnAddress,
 } from '../../../src/mail/verp.ts'
-import { concealAnswers } from '../../../src/feedback/compose-feedback.ts'
+import { concealKeysIn } from '../../../src/mail/conceal-keys.ts'
 import { encodeTransfer } from '../../../src/mail/transfer-encoding.ts'
 
 const told = { reportId: '0198c5f0-1234-7abc-8def-0123456789ab', number: 7 }
@@ -16,7 +16,7 @@ const address = composeAnswerAddress(told, settings)
 
 test('a concealed copy gives no one the right to answer, and keeps its length', () => {
   const raw = Buffer.from(`Reply-To: ${address}\r\nList-Unsubscribe: <${link}>\r\n\r\n${link}\r\n`)
-  const text = concealAnswers(raw).toString()
+  const text = concealKeysIn(raw).toString()
   expect(text).toHaveLength(raw.length)
   for (const [, found = ''] of text.matchAll(/answer\/([^/]+)\//g)) {
     expect(parseAnswerToken(found, secret)).toBeUndefined()
@@ -30,7 +30,7 @@ test('a link broken by quoted-printable is concealed too, wherever it is broken'
   const start = link.indexOf('/answer/') + '/answer/'.length
   for (let at = start; at <= start + 45; at++) {
     const broken = `${link.slice(0, at)}=\r\n${link.slice(at)}`
-    const text = concealAnswers(Buffer.from(broken)).toString()
+    const text = concealKeysIn(Buffer.from(broken)).toString()
     expect(text).toHaveLength(broken.length)
     const [, found = ''] = /answer\/([^/]+)\//.exec(text.replaceAll('=\r\n', '')) ?? []
     expect(found).toHaveLength(45)
@@ -40,9 +40,9 @@ test('a link broken by quoted-printable is concealed too, wherever it is broken'
 
 test('everything else stays the same byte for byte', () => {
   const raw = Buffer.from([0, 255, 13, 10, 61, 128, 254])
-  expect(concealAnswers(raw)).toEqual(raw)
+  expect(concealKeysIn(raw)).toEqual(raw)
   const page = Buffer.from('https://spam.example/answer/short/stop re-abc@bounces.test.example')
-  expect(concealAnswers(page)).toEqual(page)
+  expect(concealKeysIn(page)).toEqual(page)
 })
 
 test('the address inside the base64 of XARF is concealed at every alignment', () => {
@@ -51,7 +51,7 @@ test('the address inside the base64 of XARF is concealed at every alignment', ()
     const raw = Buffer.from(
       `Content-Transfer-Encoding: base64\r\n\r\n${encodeTransfer(json, 'base64')}`,
     )
-    const concealed = concealAnswers(raw)
+    const concealed = concealKeysIn(raw)
     expect(concealed).toHaveLength(raw.length)
     const [, lines = ''] = concealed.toString().split('\r\n\r\n')
     const read = Buffer.from(lines, 'base64').toString()
