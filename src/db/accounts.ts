@@ -90,6 +90,15 @@ export function takeAccountLink(
     returning ${columns}`
 }
 
+/**
+ * Makes the link in a letter useless that came back: its bounce contains the link, and its recipient
+ * does not have it. The row remains, because it counts letters.
+ */
+export async function endLinkOfLetter(tx: Db, letterId: string): Promise<void> {
+  await tx.query(sql`update account_links set token_hash = sha256(token_hash)
+    where letter_id = ${letterId}`)
+}
+
 export async function removeAccountLinks(tx: Db, reporterId: string): Promise<void> {
   await tx.query(sql`delete from account_links where reporter_id = ${reporterId}`)
 }

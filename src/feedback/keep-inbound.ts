@@ -1,6 +1,7 @@
 import { spans } from '../activity/spans.ts'
 import { tally } from '../activity/tally.ts'
 import type { App } from '../app.ts'
+import { endLinkOfLetter } from '../db/accounts.ts'
 import { findConsumer, hasDelivered, keepHealth } from '../db/consumers.ts'
 import { type Feedback, markBounced } from '../db/feedback-reports.ts'
 import type { InboundMail } from '../db/inbox.ts'
@@ -141,6 +142,7 @@ async function bounceLetter(tx: Db, letter: Letter, failure: Failure, at: Date):
   const status = storable(failure.status)
   const reply = [status, failure.reason].filter(Boolean).join(' ')
   if (!(await markLetterBounced(tx, letter.id, reply))) return [phrase('inbound-bounce-known')]
+  if (letter.kind === 'account') await endLinkOfLetter(tx, letter.id)
   await countMails(tx, 'letter', ['bounced'])
   const until = failure.hard
     ? afterBounce(healthyRecord, letterBounce(letter, true, at)).healthUntil

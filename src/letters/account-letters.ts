@@ -64,6 +64,7 @@ export function composeAccountLetter(
 /** A request from an unauthenticated person. */
 type Asked = { address: string; language: Language }
 
+const TOKEN_BYTES = 24
 const HOUR_MS = 3_600_000
 const CONFIRM_MS = 48 * HOUR_MS
 const RESET_MS = HOUR_MS
@@ -90,14 +91,46 @@ export async function askForAccount(
   { consent, ...asked }: Asked & { consent: string },
   app: Needs,
 ): Promise<void> {
+  await askOrExplain({ consent, ...asked }, systemRandom(TOKEN_BYTES).toString('base64url'), app)
+}
+
+/** What the token of a link begins with that a trial instance showed. */
+const TRIAL = 'trial-'
+
+/**
+ * Like `askForAccount`, on a trial instance, which sends no mail. Returns the address of the page
+ * that confirms the sign-up, for the browser that asked; undefined if the address has an account or
+ * has had too many letters.
+ */
+export async function askOnTrial(
+  asked: Asked & { consent: string },
+  app: Needs,
+): Promise<string | undefined> {
+  const token = `${TRIAL}${systemRandom(TOKEN_BYTES).toString('base64url')}`
+  const isNew = await askOrExplain(asked, token, app)
+  return isNew ? `/account/confirm/${token}` : undefined
+}
+
+/** Whether a link was made on a trial instance that now sends mail: such links have ended. */
+export function isTrialOver(token: string, { smtpUrl }: Pick<App['config'], 'smtpUrl'>): boolean {
+  return token.startsWith(TRIAL) && smtpUrl !== undefined
+}
+
+async function askOrExplain(
+  { consent, ...asked }: Asked & { consent: string },
+  token: string,
+  app: Needs,
+): Promise<boolean> {
   const account = await findReporterByEmail(app.pool, asked.address)
-  if (account) return mailOwner('exists', account, asked, app)
-  await mailLink('confirm', app, {
+  if (account) {
+    await mailOwner('exists', account, asked, app)
+    return false
+  }
+  const link = {
     ...addressLink(asked, CONFIRM_MS, app.clock()),
-    kind: 'confirm',
-    consent,
-    consentedAt: app.clock(),
-  })
+    ...({ kind: 'confirm', consent, consentedAt: app.clock() } as const),
+  }
+  return mailLink('confirm', app, link, { token })
 }
 
 /** Sends a new sign-up link and invalidates the old one, as if the person had signed up again. */
@@ -127,7 +160,7 @@ export async function askForReset(asked: Asked, app: Needs & Pacing): Promise<vo
   const isFull = await isHourFull(account, app)
   if (account) return mailOwner('reset', account, asked, app, isFull)
   // The link leads nowhere; it is stored as long as the letter counts toward the limit.
-  await mailLink('no-account', app, addressLink(asked, WEEK_MS, app.clock()), isFull)
+  await mailLink('no-account', app, addressLink(asked, WEEK_MS, app.clock()), { isFull })
 }
 
 /**
@@ -144,7 +177,7 @@ export async function askToMove(
   if (account) return mailOwner('exists', account, asked, app, isFull)
   const owner = { subject: reporter.id, reporterId: reporter.id }
   const link = { ...addressLink(asked, CONFIRM_MS, app.clock()), kind: 'move', ...owner } as const
-  await mailLink('move', app, link, isFull)
+  await mailLink('move', app, link, { isFull })
 }
 
 /**
@@ -214,7 +247,7 @@ async function mailOwner(
     subject: id,
     reporterId: id,
   }
-  await mailLink(isActive ? news : 'disabled', app, owned, isFull)
+  await mailLink(isActive ? news : 'disabled', app, owned, { isFull })
 }
 
 const pages: Partial<Record<AccountNews, string>> = {
@@ -226,16 +259,18 @@ const pages: Partial<Record<AccountNews, string>> = {
 
 /**
  * Stores the link and queues its letter in one transaction. Above the limit the letter is not sent,
- * but the same statements run, so that the duration does not reveal it.
+ * but the same statements run, so that the duration does not reveal it. Returns whether it is sent.
  */
 async function mailLink(
   news: AccountNews,
   app: Needs,
   link: Omit<AccountLink, 'letterId'>,
-  isFull = false,
-): Promise<void> {
+  {
+    isFull = false,
+    token = systemRandom(TOKEN_BYTES).toString('base64url'),
+  }: { isFull?: boolean; token?: string },
+): Promise<boolean> {
   const now = app.clock()
-  const token = systemRandom(24).toString('base64url')
   const { address, language, reporterId } = link
   const page = pages[news]
   const shown =
@@ -247,7 +282,7 @@ async function mailLink(
   const quota = quotas[news] ?? usualQuota
   const lettersMax = isFull ? 0 : quota.lettersMax
   const since = new Date(now.getTime() - quota.withinMs)
-  await inTransaction(app.pool, async (tx) => {
+  return inTransaction(app.pool, async (tx) => {
     const letterId = await queueLetter(
       tx,
       {
@@ -261,5 +296,6 @@ async function mailLink(
     const kept = { ...link, letterId, tokenHash: linkHash(token) }
     const asked = await putAccountLink(tx, kept, { now, since, lettersMax })
     await removeLetter(tx, letterId, asked > lettersMax)
+    return asked <= lettersMax
   })
 }

@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises'
+
 /**
  * The keys of ours that may occur in mail, and in texts about mail, each with what precedes it. The
  * last group is the key.
@@ -17,7 +19,7 @@ const shapes = {
   /** The secret of a reporter's address for reports by mail. */
   mailIn: '[Rr][Ee][Pp][Oo][Rr][Tt]-([a-z2-7]{26}|[A-Z2-7]{26})@',
   webhookSecret: 'whsec_([A-Za-z0-9+/]{43}=?)',
-  apiToken: '(?<![\\w-])sp_([\\w-]{43})',
+  apiToken: 'sp_([\\w-]{43})',
 } satisfies Record<string, string>
 
 /** The names of the kinds; a test has an example of each. */
@@ -58,6 +60,25 @@ export function concealKeysIn(raw: Buffer): Buffer {
   return concealed === text ? raw : Buffer.from(concealed, 'latin1')
 }
 
+/** Sizes of the steps in which a long mail is searched, and of what each sees of its neighbors. */
+const STEP_BYTES = 128 * 1024
+const BESIDE_BYTES = 4 * 1024
+
+/**
+ * Like `concealKeysIn`, for a mail of any size, in steps between which other work goes on. A key
+ * that lies in two steps is seen whole in both.
+ */
+export async function concealKeysInSteps(raw: Buffer): Promise<Buffer> {
+  const parts: Buffer[] = []
+  for (let at = 0; at < raw.length; at += STEP_BYTES) {
+    const from = Math.max(0, at - BESIDE_BYTES)
+    const seen = raw.subarray(from, at + STEP_BYTES + BESIDE_BYTES)
+    parts.push(concealKeysIn(seen).subarray(at - from, at - from + STEP_BYTES))
+    if (at + STEP_BYTES < raw.length) await setImmediate()
+  }
+  return Buffer.concat(parts)
+}
+
 function maskPlain(text: string): string {
   return text.replace(anyKey, (all: string, ...groups: (string | undefined)[]) => {
     const key = groups.slice(0, Object.keys(shapes).length).find((group) => group !== undefined)
@@ -78,8 +99,15 @@ type View = { text: string; pieces: { at: number; from: number; length: number }
  * quotation, the second byte of UTF-16, an octet in quoted-printable or percent-encoding, a
  * character reference. An empty line ends a text.
  */
-const escape =
-  /(?:=[ \t]{0,9})?\r?\n(?!\r?\n)[>| \t]*|\0|=[0-9A-Fa-f]{2}|%(?:25)*[0-9A-Fa-f]{2}|&#x?[0-9A-Fa-f]{2,3};/g
+const escape = new RegExp(
+  [
+    String.raw`(?:=[ \t]{0,9})?\r?\n(?!\r?\n)(?:[>| \t]|&gt;)*`,
+    // In JSON.
+    String.raw`(?:=[ \t]{0,9})?(?:\\r)?\\n(?!(?:\\r)?\\n)(?:[>| ]|\\t)*`,
+    String.raw`\0|=[0-9A-Fa-f]{2}|%(?:25)*[0-9A-Fa-f]{2}|&#x?[0-9A-Fa-f]{2,3};|&(?:amp|gt|lt|quot);`,
+  ].join('|'),
+  'g',
+)
 
 /** Undoes one level of escapes; undefined if there are none. */
 function unescaped(text: string): View | undefined {
@@ -105,12 +133,20 @@ function unescaped(text: string): View | undefined {
   return { text: parts.join(''), pieces }
 }
 
+const named: Readonly<Record<string, string>> = {
+  '&amp;': '&',
+  '&gt;': '>',
+  '&lt;': '<',
+  '&quot;': '"',
+}
+
 /** The character for an escape: '' for a break, undefined if it is none that a key may have. */
 function characterOf(found: string): string | undefined {
-  const [, hex, decimal] = /([0-9A-Fa-f]{2});?$|&#(\d{2,3});$/.exec(found) ?? []
-  if (hex === undefined) return ''
-  const isDecimal = decimal !== undefined || (found.startsWith('&#') && !/^&#x/i.test(found))
-  const code = isDecimal ? Number(found.slice(2, -1)) : Number.parseInt(hex, 16)
+  if (found.startsWith('&') && !found.startsWith('&#')) return named[found]
+  if (!/^(?:=[0-9A-Fa-f]|[%&])/.test(found)) return ''
+  const isDecimal = /^&#\d/.test(found)
+  const digits = found.replace(/;$/, '')
+  const code = isDecimal ? Number(digits.slice(2)) : Number.parseInt(digits.slice(-2), 16)
   return code > 0x20 && code < 0x7f ? String.fromCharCode(code) : undefined
 }
 

@@ -1,7 +1,7 @@
 import { insertAudit, type OperatorAction } from '../db/audit-log.ts'
 import type { Pool } from '../db/pool.ts'
 import { findRawMessage } from '../db/reports.ts'
-import { concealKeys, concealKeysIn } from '../mail/conceal-keys.ts'
+import { concealKeys, concealKeysInSteps } from '../mail/conceal-keys.ts'
 import { type FoundReport, listFoundReports } from '../db/search.ts'
 import { csvLine } from '../mail/csv.ts'
 import { listFound, openSearch } from './find-reports.ts'
@@ -67,7 +67,7 @@ function line(format: 'csv' | 'jsonl'): (report: FoundReport) => string {
 async function* mboxEntry(pool: Pool, id: string, receivedAt: Date): AsyncGenerator<Buffer> {
   const stored = await findRawMessage(pool, id)
   if (!stored) return
-  const raw = concealKeysIn(stored)
+  const raw = await concealKeysInSteps(stored)
   const [weekday, day, month, year, time] = receivedAt.toUTCString().split(/,? /)
   const start = `From ${id} ${weekday} ${month} ${day} ${time} ${year}\n`
   const quoted = raw.toString('latin1').replaceAll(/^(?=>*From )/gm, '>')

@@ -1,7 +1,7 @@
 import { type Request, type Response, Router } from 'express'
 import { shownLine } from '../../mail/text.ts'
 import { type AccountLink, findAccountLink } from '../../db/accounts.ts'
-import { askForReset, linkHash } from '../../letters/account-letters.ts'
+import { askForReset, isTrialOver, linkHash } from '../../letters/account-letters.ts'
 import { makeAccount, resetPassword } from '../../people/accounts.ts'
 import { type FormReader, readShortForm } from '../pages/form.ts'
 import { sendPage } from '../pages/render.ts'
@@ -18,8 +18,9 @@ type Purpose = 'confirm' | 'reset'
 function findOpenLink(
   req: Request<{ token: string }>,
   purpose: Purpose,
-  { pool, clock }: Pick<Site, 'pool' | 'clock'>,
+  { pool, clock, config }: Pick<Site, 'pool' | 'clock' | 'config'>,
 ): Promise<AccountLink | undefined> {
+  if (isTrialOver(req.params.token, config)) return Promise.resolve(undefined)
   return findAccountLink(pool, purpose, linkHash(req.params.token), clock())
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { shownLine } from '../../mail/text.ts'
 import { isLanguage } from '../../texts/choose-language.ts'
 import type { Language } from '../../texts/messages.ts'
-import { askForAccount } from '../../letters/account-letters.ts'
+import { askForAccount, askOnTrial } from '../../letters/account-letters.ts'
 import { passwordFault } from '../../people/accounts.ts'
 import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
 import { sendPage } from '../pages/render.ts'
@@ -73,7 +73,11 @@ export function privacyRoutes({ config }: Pick<Site, 'config'>): Router {
   return router
 }
 
-type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'publicUrl' | 'limits'> & FormReader
+type Needs = Pick<
+  Site,
+  'pool' | 'boss' | 'clock' | 'config' | 'publicUrl' | 'limits' | 'isTrusted'
+> &
+  FormReader
 
 /**
  * The sign-up page. The response does not reveal whether the address has an account. The password
@@ -100,19 +104,30 @@ export function signUpRoutes(site: Needs): Router {
       return sendSignUp(req, res, site, { faults, email: form.text('email') ?? '', language })
     }
     await limitAsking(req, site, 'sign-up', address)
-    await askForAccount({ address, language, consent: consentVersion }, site)
-    sendWritten(req, res, address)
+    const asked = { address, language, consent: consentVersion }
+    // Nobody else can reach the instance, and no letter leaves it.
+    const isTrial = site.config.smtpUrl === undefined && site.isTrusted(req)
+    if (!isTrial) await askForAccount(asked, site)
+    sendWritten(req, res, address, isTrial ? await askOnTrial(asked, site) : undefined)
   })
   return router
 }
 
-/** Sends the page that announces a letter, whichever letter it is. */
-export function sendWritten(req: Request, res: Response, address: string): void {
+/**
+ * Sends the page that announces a letter, whichever letter it is. `shownLink`: what the letter would
+ * link to, on a trial instance.
+ */
+export function sendWritten(
+  req: Request,
+  res: Response,
+  address: string,
+  shownLink?: string,
+): void {
   const { texts } = visitOf(req)
   sendPage(req, res, {
     view: 'pages/account/written',
     title: texts('account.written.title'),
-    data: { lead: texts('account.written.lead', { address: shownLine(address) }) },
+    data: { lead: texts('account.written.lead', { address: shownLine(address) }), shownLink },
   })
 }
 

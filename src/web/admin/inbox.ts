@@ -90,7 +90,7 @@ export function inboxRoutes(site: Site): Router {
   })
   router.get('/:id/message.eml', requireRole(site, 'analyst'), async (req: Request<{ id: string }>, res) => {
     const mail = await getInboxMail(site.pool, req.params.id)
-    sendMessage(res, `mail-${mail.id}.eml`, await unpack(mail), 'other')
+    await sendMessage(res, `mail-${mail.id}.eml`, await unpack(mail), 'other')
   })
   router.post(
     '/:id',

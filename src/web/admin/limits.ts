@@ -78,7 +78,7 @@ export function shadowRoutes(site: Site): Router {
     const { id } = req.params
     const raw = isUuid(id) ? await findRawMessage(site.pool, id) : undefined
     if (!raw) throw new ProblemError('not-found', 'The message has been deleted.')
-    sendMessage(res, `${id}.eml`, raw, 'other')
+    await sendMessage(res, `${id}.eml`, raw, 'other')
   })
   return router
 }

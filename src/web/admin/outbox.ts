@@ -69,7 +69,7 @@ function letterRoutes(site: Site): Router {
   })
   router.get('/:id/message.eml', isReader, async (req: Request<{ id: string }>, res) => {
     const { letter, raw } = await readLetter(req, site)
-    sendMessage(res, `letter-${letter.id}.eml`, raw, 'other')
+    await sendMessage(res, `letter-${letter.id}.eml`, raw, 'other')
   })
   for (const [path, actions] of Object.entries(releases)) {
     const fields = (_: Request, form: Form) => ({ letters: true, letter: form.text('id') })
@@ -141,7 +141,7 @@ export function outboxRoutes(site: Site): Router {
     const feedback = await requireFeedback(req, site)
     const copy = await copyOf(feedback, site)
     if (!copy) throw new ProblemError('not-found', 'No copy of this feedback report is stored.')
-    sendMessage(res, `feedback-${feedback.reportId}-${feedback.number}.eml`, copy.raw, 'other')
+    await sendMessage(res, `feedback-${feedback.reportId}-${feedback.number}.eml`, copy.raw, 'other')
   })
   releaseRoutes(router, site)
   return router

@@ -111,7 +111,7 @@ export function adminReportRoutes(site: Needs): Router {
     const report = await requireReport(req.params.id, site)
     const raw = await findRawMessage(site.pool, report.id)
     if (!raw) throw new ProblemError('not-found', 'The message has been deleted.')
-    sendMessage(res, `${report.id}.eml`, raw, 'other')
+    await sendMessage(res, `${report.id}.eml`, raw, 'other')
   })
   return router
 }

@@ -47,7 +47,7 @@ export function deskApi(site: Needs): Router {
     const found = key && (await findDeskReport(pool, id, key))
     const copy = found && (await findDeskCopy(pool, found.feedback))
     if (!copy) throw new ProblemError('not-found', 'No such report was sent to you.')
-    sendMessage(res, `report-${reportNumber(found.feedback)}.eml`, copy.raw, 'owner')
+    await sendMessage(res, `report-${reportNumber(found.feedback)}.eml`, copy.raw, 'owner')
   })
   router.all('/reports/:number', otherMethods('GET'))
   router.post('/answers', async (req, res) => {

@@ -265,7 +265,7 @@ export function reportsApi(site: Site): Router {
     if (reader === 'other' && !includesRole(reporter.role, 'analyst')) throw notFound()
     const raw = await findRawMessage(site.pool, report.id)
     if (!raw) throw notFound()
-    sendMessage(res, `${report.id}.eml`, raw, reader)
+    await sendMessage(res, `${report.id}.eml`, raw, reader)
   })
   router.all('/:id/raw', otherMethods('GET'))
   return router

@@ -63,7 +63,7 @@ export function deskReportRoutes(site: Needs): Router {
     const { feedback } = await reportOf(req, site)
     const copy = await findDeskCopy(site.pool, feedback)
     if (!copy) throw new ProblemError('not-found', 'Mail not found.')
-    sendMessage(res, `report-${reportNumber(feedback)}.eml`, copy.raw, 'owner')
+    await sendMessage(res, `report-${reportNumber(feedback)}.eml`, copy.raw, 'owner')
   })
   return router
 }

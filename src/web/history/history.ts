@@ -71,7 +71,7 @@ export function historyRoutes(site: Needs): Router {
     ofOwn(async (_req, res, report) => {
       const raw = await findRawMessage(site.pool, report.id)
       if (!raw) throw new ProblemError('not-found', 'The message has been deleted.')
-      sendMessage(res, `${report.id}.eml`, raw, 'owner')
+      await sendMessage(res, `${report.id}.eml`, raw, 'owner')
     }),
   )
   router.get(

@@ -72,7 +72,7 @@ export function ownCopyRoutes(site: Needs): Router {
   router.get('/reports/:id/told/:number/message.eml', async (req, res) => {
     const { feedback, copy } = await requireOwnCopy(req, site)
     if (!copy) throw new ProblemError('not-found', 'Mail not found.')
-    sendMessage(res, `told-${feedback.reportId}-${feedback.number}.eml`, copy.raw, 'owner')
+    await sendMessage(res, `told-${feedback.reportId}-${feedback.number}.eml`, copy.raw, 'owner')
   })
   return router
 }

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { Eta } from 'eta'
 import type { Request, Response } from 'express'
 import { renderSVG } from 'uqr'
-import { concealKeysIn } from '../../mail/conceal-keys.ts'
+import { concealKeysInSteps } from '../../mail/conceal-keys.ts'
 import { shownLine } from '../../mail/text.ts'
 import {
   formatters,
@@ -22,8 +22,13 @@ import { formTokenOf, visitOf, withFormToken } from './visit.ts'
 export type Reader = 'owner' | 'other'
 
 /** Sends a message as a download: never displayed, sniffed or executed. */
-export function sendMessage(res: Response, fileName: string, whole: Buffer, reader: Reader): void {
-  const raw = reader === 'owner' ? whole : concealKeysIn(whole)
+export async function sendMessage(
+  res: Response,
+  fileName: string,
+  whole: Buffer,
+  reader: Reader,
+): Promise<void> {
+  const raw = reader === 'owner' ? whole : await concealKeysInSteps(whole)
   res.statusCode = 200
   res.setHeader('content-type', 'message/rfc822')
   res.setHeader('content-disposition', `attachment; filename="${fileName}"`)

@@ -7,7 +7,7 @@ import { lettersTo, linkTo } from '../../../support/letters.ts'
 import { Browser } from '../browser.ts'
 import { startWebSite, usualLimits } from '../web-site.ts'
 
-const site = await closeAfterTests(startWebSite())
+const site = await closeAfterTests(startWebSite({ SMTP_URL: 'smtp://127.0.0.1:9' }))
 
 const password = 'green lamp over water'
 const wish = (email: string, more: Record<string, string> = {}) => ({
