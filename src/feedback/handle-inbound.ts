@@ -14,6 +14,7 @@ import { type Db, inTransaction } from '../db/pool.ts'
 import { ticketNumber } from '../mail/inbound/acknowledgment.ts'
 import { type Claim, claimsOf, isOurOwn } from '../mail/inbound/answer-words.ts'
 import type { InboundReading } from '../mail/inbound/read-inbound.ts'
+import { concealKeys } from '../mail/conceal-keys.ts'
 import { storableText } from '../mail/text.ts'
 import type { ReturnPathSettings } from '../mail/verp.ts'
 import type { ParserPool } from '../parsing/parser-pool.ts'
@@ -181,7 +182,8 @@ function filingOf(
   { subject, author, messageId, answer, text }: InboundReading,
   done: Done,
 ): Filing {
-  const line = (text: string | null) => (text === null ? null : storableText(text, LINE_CHARS_MAX))
+  const line = (text: string | null) =>
+    text === null ? null : storableText(concealKeys(text), LINE_CHARS_MAX)
   const ticket = kind === 'acknowledgment' ? ticketNumber(subject, text) : undefined
   return {
     kind,
@@ -194,7 +196,7 @@ function filingOf(
     messageId: line(messageId),
     answer: answer ?? null,
     ticket: line(ticket ?? null),
-    said: text === '' ? null : storableText(text, TEXT_CHARS_MAX),
+    said: text === '' ? null : storableText(concealKeys(text), TEXT_CHARS_MAX),
     ...done,
   }
 }

@@ -15,6 +15,7 @@ import { type Db, inTransaction } from '../db/pool.ts'
 import { insertEvents, type ReportEvent } from '../db/report-events.ts'
 import { noteAnswer } from '../letters/reporter-news.ts'
 import { domainOf } from '../mail/address.ts'
+import { concealKeys } from '../mail/conceal-keys.ts'
 import { storableText } from '../mail/text.ts'
 import type { AnswerKind } from '../mail/verp.ts'
 import { queueWebhooks } from '../people/deliver-webhooks.ts'
@@ -104,7 +105,7 @@ export async function recordAnswer(
   const startMs = performance.now()
   const feedback = await findSent(tx, { reportId, number })
   if (!feedback) return 'unknown'
-  const words = storableText(said?.trim() ?? '', COMMENT_CHARS_MAX)
+  const words = storableText(concealKeys(said?.trim() ?? ''), COMMENT_CHARS_MAX)
   const isNew = await insertAnswer(tx, {
     ...{ reportId, number, answer, how, at: now, mailId: mailId ?? null },
     said: words === '' ? null : words,
@@ -201,7 +202,10 @@ export async function listAnswersTo(
       .filter(({ answer }) => events.some(({ event }) => event === `desk-${answer}`))
       .map((one) => ({ ...one, said: null, desk }))
   })
-  return shown
-    .toSorted((one, other) => one.at.getTime() - other.at.getTime())
-    .map(({ answer, at, said, desk }) => ({ answer, at, said, desk }))
+  return (
+    shown
+      .toSorted((one, other) => one.at.getTime() - other.at.getTime())
+      // A desk may quote its own answer link; earlier versions stored it.
+      .map(({ answer, at, said, desk }) => ({ answer, at, said: said && concealKeys(said), desk }))
+  )
 }

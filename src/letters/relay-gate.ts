@@ -3,6 +3,7 @@ import { type MailRelay, noteRefused } from '../db/mail-relay.ts'
 import type { Db } from '../db/pool.ts'
 import { suppress } from '../db/suppressions.ts'
 import { statusIn } from '../mail/bounces/codes.ts'
+import { concealKeys } from '../mail/conceal-keys.ts'
 import { storableText } from '../mail/text.ts'
 import {
   isAboutRelay,
@@ -157,10 +158,16 @@ async function attemptOne(
   attempts.add(attempt)
   try {
     const result = await sendOne({ signal: ending.signal, onData })
-    return { result, wasCut: ending.signal.aborted }
+    return { result: withoutKeys(result), wasCut: ending.signal.aborted }
   } finally {
     attempts.delete(attempt)
   }
+}
+/** Masks keys in what a server said, because a refusal may quote the mail. It is stored. */
+function withoutKeys(result: SendOutcome): SendOutcome {
+  return result.outcome === 'later'
+    ? { ...result, reason: concealKeys(result.reason) }
+    : { ...result, reply: concealKeys(result.reply) }
 }
 
 /** Whether the relay refused a mail permanently for a reason that concerns us. */

@@ -22,9 +22,6 @@ const shapes = {
   apiToken: 'sp_([\\w-]{43})',
 } satisfies Record<string, string>
 
-/** The names of the kinds; a test has an example of each. */
-export type KeyShape = keyof typeof shapes
-
 const anyKey = new RegExp(Object.values(shapes).join('|'), 'g')
 const anyKeyOnce = new RegExp(anyKey.source)
 

@@ -20,6 +20,7 @@ import {
 import { findRawMessage, type Report } from '../../db/reports.ts'
 import { findKarmas } from '../../db/reputations.ts'
 import { type Packed, unpack } from '../../db/rows.ts'
+import { concealKeys } from '../../mail/conceal-keys.ts'
 import { listSessions, listTokens } from '../../db/sessions.ts'
 import { listWebhooks } from '../../db/webhooks.ts'
 import { karmaOf } from '../../verdict/reputation/karma.ts'
@@ -142,7 +143,9 @@ async function describeOne(report: Report, pool: Site['pool']) {
       at: finishedAt?.toISOString() ?? null,
       answers: answers
         .filter((one) => one.number === number)
-        .map(({ answer, said, at }) => ({ answer, said, at: at.toISOString() })),
+        .map(({ answer, said, at }) => ({
+          ...{ answer, said: said && concealKeys(said), at: at.toISOString() },
+        })),
     })),
   }
 }

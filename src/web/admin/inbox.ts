@@ -88,10 +88,14 @@ export function inboxRoutes(site: Site): Router {
   router.get('/:id', async (req, res) => {
     await sendMail(req, res, site, await getInboxMail(site.pool, req.params.id))
   })
-  router.get('/:id/message.eml', requireRole(site, 'analyst'), async (req: Request<{ id: string }>, res) => {
-    const mail = await getInboxMail(site.pool, req.params.id)
-    await sendMessage(res, `mail-${mail.id}.eml`, await unpack(mail), 'other')
-  })
+  router.get(
+    '/:id/message.eml',
+    requireRole(site, 'analyst'),
+    async (req: Request<{ id: string }>, res) => {
+      const mail = await getInboxMail(site.pool, req.params.id)
+      await sendMessage(res, `mail-${mail.id}.eml`, await unpack(mail), 'other')
+    },
+  )
   router.post(
     '/:id',
     postAction(site, {

@@ -141,7 +141,12 @@ export function outboxRoutes(site: Site): Router {
     const feedback = await requireFeedback(req, site)
     const copy = await copyOf(feedback, site)
     if (!copy) throw new ProblemError('not-found', 'No copy of this feedback report is stored.')
-    await sendMessage(res, `feedback-${feedback.reportId}-${feedback.number}.eml`, copy.raw, 'other')
+    await sendMessage(
+      res,
+      `feedback-${feedback.reportId}-${feedback.number}.eml`,
+      copy.raw,
+      'other',
+    )
   })
   releaseRoutes(router, site)
   return router

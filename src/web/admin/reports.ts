@@ -107,12 +107,16 @@ const RAW_BYTES_SHOWN = 256 * 1024
 export function adminReportRoutes(site: Needs): Router {
   const router = Router()
   router.get('/:id', (req, res) => sendReport(req, res, site))
-  router.get('/:id/message.eml', requireRole(site, 'analyst'), async (req: Request<{ id: string }>, res) => {
-    const report = await requireReport(req.params.id, site)
-    const raw = await findRawMessage(site.pool, report.id)
-    if (!raw) throw new ProblemError('not-found', 'The message has been deleted.')
-    await sendMessage(res, `${report.id}.eml`, raw, 'other')
-  })
+  router.get(
+    '/:id/message.eml',
+    requireRole(site, 'analyst'),
+    async (req: Request<{ id: string }>, res) => {
+      const report = await requireReport(req.params.id, site)
+      const raw = await findRawMessage(site.pool, report.id)
+      if (!raw) throw new ProblemError('not-found', 'The message has been deleted.')
+      await sendMessage(res, `${report.id}.eml`, raw, 'other')
+    },
+  )
   return router
 }
 

@@ -3,8 +3,10 @@ import path from 'node:path'
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import { runOperation, type Operations } from '../../../src/cli/command.ts'
+import { pack, type Packed, unpack } from '../../../src/db/rows.ts'
 import { insertToken, scopes } from '../../../src/db/sessions.ts'
 import { handleInboundMail } from '../../../src/feedback/handle-inbound.ts'
+import { maskStoredMail } from '../../../src/feedback/mask-stored-mail.ts'
 import { runForwardReport } from '../../../src/feedback/forward-report.ts'
 import { alarmWebhookKey } from '../../../src/health/channels.ts'
 import { queueLetter, runSendLetter } from '../../../src/letters/send-letter.ts'
@@ -210,7 +212,10 @@ async function letter(state: 'sent' | 'held'): Promise<string> {
 }
 
 const letters = [await letter('sent'), await letter('held')]
-const { rows: allLetters } = await pool.query<{ id: string }>('select id from letters')
+const { rows: resets } = await pool.query<{ id: string }>(
+  `select id from letters where kind = 'account' and address = $1`,
+  [admin.email],
+)
 const error = { message: `It failed: ${lines}` }
 await app.boss.send('dead-letter', { source_name: 'send-letter', source_output: error })
 await runIndexReports({ ...app, parser })
@@ -233,9 +238,9 @@ const readers = [{ role: 'anonymous', browser: new Browser(site.url), token: '' 
 /** Ids that a route may ask for. */
 const ids = [
   ...[...reported, shown.told, ...mails, ...letters],
-  ...allLetters.map(({ id }) => id),
-  ...[shown.consumer, shown.campaign, shown.massAction, shown.banned, ann.id, admin.id],
-]
+  ...resets.map(({ id }) => id),
+  ...[shown.consumer, shown.campaign, shown.banned, ann.id],
+].filter((id) => id !== '')
 const isListed = new Map(pages.map((page) => [page.route, page]))
 
 /** The addresses of a route for all content with keys, without those that only an owner knows. */
@@ -276,14 +281,43 @@ test.for(readers)('no page, download or answer of the API shows a key: $role', a
         : await browser.get(address)
       const bytes = Buffer.from(await answer.arrayBuffer())
       const isOfOthers = /^\/(?:admin|api)/.test(address)
-      if (isOfOthers && answer.status === 200 && ids.some((id) => address.includes(id)))
-        seen.push(address)
+      if (answer.status !== 200) continue
+      if (isOfOthers && ids.some((id) => address.includes(id))) seen.push(address)
       expect([address, keysIn(bytes, needles)]).toEqual([address, []])
     }
   }
   const isStaff = roles.some((role) => role === reader.role)
   if (isStaff) expect(seen.length).toBeGreaterThan(10)
   else expect(seen).toEqual([])
+})
+
+/** Ann's own keys. */
+const owned: readonly KeyKind[] = [
+  ...(['link to a new address', 'link that turns letters off', 'mail-in address'] as const),
+  ...(['answer address of a letter', 'return path of a letter'] as const),
+  ...(['webhook secret', 'API token'] as const),
+]
+
+test('a reporter sees no key of others in the answer of a desk and in the copy of its mail', async () => {
+  const said = `Done. ${lines}`
+  const answered = await new Browser(site.url).post(links.answer, { said: said.slice(0, 1_900) })
+  expect(answered.status).toBeLessThan(400)
+  const own = await signedInBrowser(site.url, ann)
+  const others = Object.fromEntries(
+    Object.entries(needles).filter(([kind]) => !owned.some((one) => one === kind)),
+  )
+  const ofReport = routes.filter((one) => /^\/(?:api\/v1\/)?reports\/:id/.test(one))
+  expect(ofReport.length).toBeGreaterThan(5)
+  const headers = { authorization: `Bearer ${ann.token}` }
+  for (const route of ofReport) {
+    const address = route.replace(':id', shown.told).replace(':number', '1')
+    const answer = address.startsWith('/api')
+      ? await fetch(`${site.url}${address}`, { headers })
+      : await own.get(address)
+    const bytes = Buffer.from(await answer.arrayBuffer())
+    expect([address, keysIn(bytes, others)]).toEqual([address, []])
+  }
+  expect(await (await own.get(`/reports/${shown.told}`)).text()).toContain('Done.')
 })
 
 test('an export of reports shows no key', async () => {
@@ -356,4 +390,50 @@ test('reading a letter needs the role of an analyst, and leaves an audit entry',
     [`${id}%`],
   )
   expect(rows).toHaveLength(3)
+})
+
+test('a copy that was stored with its keys is masked when it is shown, and by housekeeping', async () => {
+  const [reportId = ''] = reported
+  const address = `/admin/outbox/${reportId}/1/message.eml`
+  const viewer = holders.find(({ role }) => role === 'viewer')?.browser
+  const read = async () =>
+    Buffer.from((await (await viewer?.get(address))?.arrayBuffer()) ?? new ArrayBuffer(0))
+  const copy = await read()
+  const real = sent.find((raw) => raw.includes(`${reportId}.1@`)) ?? Buffer.of()
+  expect(copy).toHaveLength(real.length)
+  const { encoding, content } = await pack(real)
+  await pool.query(
+    `update feedback_messages set encoding = $2, content = $3, is_masked = false
+     where report_id = $1`,
+    [reportId, encoding, content],
+  )
+  expect((await read()).equals(copy)).toBe(true)
+  await maskStoredMail(app)
+  const { rows } = await pool.query<Packed & { is_masked: boolean }>(
+    'select encoding, content, is_masked from feedback_messages where report_id = $1',
+    [reportId],
+  )
+  expect(rows[0]?.is_masked).toBe(true)
+  expect(rows[0] && (await unpack(rows[0])).equals(copy)).toBe(true)
+})
+
+/** Tables of what the program writes itself. Mail that it received is stored as it arrived. */
+const written = [
+  ...['audit_log', 'letters', 'report_events', 'feedback_answers'],
+  ...['webhook_deliveries', 'report_terms'],
+]
+
+test('no queue, and no table besides those of received mail, contains a key', async () => {
+  for (const table of written) {
+    const { rows } = await pool.query<{ text: string }>(
+      `select to_jsonb(one)::text as text from ${table} as one`,
+    )
+    const text = rows.map((row) => row.text).join('\n')
+    expect([table, keysIn(Buffer.from(text), needles)]).toEqual([table, []])
+  }
+  const { rows } = await pool.query<{ text: string }>(
+    `select to_jsonb(job)::text as text from pgboss.job where name <> 'dead-letter'`,
+  )
+  const jobs = rows.map((row) => row.text).join('\n')
+  expect(keysIn(Buffer.from(jobs), needles)).toEqual([])
 })

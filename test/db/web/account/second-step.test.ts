@@ -145,7 +145,9 @@ test('the secret is encrypted: another account or another SECRET cannot read it'
   const sealed = sealBytes(secret, { purpose: 'second step', owner: 'one' }, 'a secret')
   expect(openBytes(sealed, { purpose: 'second step', owner: 'one' }, 'a secret')).toEqual(secret)
   expect(openBytes(sealed, { purpose: 'second step', owner: 'other' }, 'a secret')).toBeUndefined()
-  expect(openBytes(sealed, { purpose: 'second step', owner: 'one' }, 'another secret')).toBeUndefined()
+  expect(
+    openBytes(sealed, { purpose: 'second step', owner: 'one' }, 'another secret'),
+  ).toBeUndefined()
   expect(sealed.includes(secret)).toBe(false)
 })
 
