@@ -91,8 +91,8 @@ export function takeAccountLink(
 }
 
 /**
- * Makes the link in a letter useless that came back: its bounce contains the link, and its recipient
- * does not have it. The row remains, because it counts letters.
+ * Makes the link in a letter useless that came back: its bounce contains the link, which its
+ * recipient does not have. The row remains, because it counts letters.
  */
 export async function endLinkOfLetter(tx: Db, letterId: string): Promise<void> {
   await tx.query(sql`update account_links set token_hash = sha256(token_hash)

@@ -351,7 +351,8 @@ export type FeedbackCopy = Packed & { isMasked: boolean }
 
 export function findFeedbackMessage(db: Db, key: FeedbackKey): Promise<FeedbackCopy | undefined> {
   return rowOf(db)`
-    select encoding, content, is_masked as "isMasked" from feedback_messages where ${isId('report_id', key.reportId)}
+    select encoding, content, is_masked as "isMasked" from feedback_messages
+    where ${isId('report_id', key.reportId)}
       and number = ${key.number}`
 }
 

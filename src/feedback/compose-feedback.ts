@@ -85,7 +85,8 @@ export function createPreview(
 }
 
 /**
- * Returns the copy of a feedback report, which has no keys: the stored one, or a preview if the report is not sent yet.
+ * Returns the copy of a feedback report, which has no keys: the stored one, or a preview if the
+ * report is not sent yet.
  * Undefined if the report was withdrawn or is part of another mail.
  */
 export async function findCopy(
@@ -107,7 +108,8 @@ export async function findCopy(
 }
 
 /**
- * Returns the copy for the reporter. Of a digest, which contains other people's reports, it returns only the part about the reporter's own message.
+ * Returns the copy for the reporter. Of a digest, which contains other people's reports, it returns
+ * only the part about the reporter's own message.
  */
 export async function findOwnCopy(
   db: Db,

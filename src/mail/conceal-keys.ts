@@ -1,12 +1,12 @@
-import { setImmediate } from 'node:timers/promises'
-
 /**
  * The keys of ours that may occur in mail, and in texts about mail, each with what precedes it. The
  * last group is the key.
  */
 const shapes = {
-  /** The signature of a token: in answer links, links to a desk's page, links that turn letters
-   * off, and addresses for answers and bounces. */
+  /**
+   * The signature of a token: in answer links, links to a desk's page, links that turn letters off,
+   * and addresses for answers and bounces.
+   */
   signature: '[a-z2-7]{28}-([a-z2-7]{16})',
   /** Like `signature`: relays change the case of addresses. */
   upperSignature: '[A-Z2-7]{28}-([A-Z2-7]{16})',
@@ -62,16 +62,19 @@ const STEP_BYTES = 128 * 1024
 const BESIDE_BYTES = 4 * 1024
 
 /**
- * Like `concealKeysIn`, for a mail of any size, in steps between which other work goes on. A key
- * that lies in two steps is seen whole in both.
+ * Like `concealKeysIn`, for a mail of any size, in steps with a `pause` between them. A key that
+ * lies in two steps is seen whole in both.
  */
-export async function concealKeysInSteps(raw: Buffer): Promise<Buffer> {
+export async function concealKeysInSteps(
+  raw: Buffer,
+  pause: () => Promise<unknown>,
+): Promise<Buffer> {
   const parts: Buffer[] = []
   for (let at = 0; at < raw.length; at += STEP_BYTES) {
     const from = Math.max(0, at - BESIDE_BYTES)
     const seen = raw.subarray(from, at + STEP_BYTES + BESIDE_BYTES)
     parts.push(concealKeysIn(seen).subarray(at - from, at - from + STEP_BYTES))
-    if (at + STEP_BYTES < raw.length) await setImmediate()
+    if (at + STEP_BYTES < raw.length) await pause()
   }
   return Buffer.concat(parts)
 }
@@ -88,7 +91,10 @@ function stars(text: string): string {
   return '*'.repeat(text.length)
 }
 
-/** A text in which escapes are undone. `starts[i]` is where its piece `i` begins in the original. */
+/**
+ * A text in which escapes are undone. Each piece begins at `at`, and stands for `length` characters
+ * from `from` in the original.
+ */
 type View = { text: string; pieces: { at: number; from: number; length: number }[] }
 
 /**
@@ -101,7 +107,8 @@ const escape = new RegExp(
     String.raw`(?:=[ \t]{0,9})?\r?\n(?!\r?\n)(?:[>| \t]|&gt;)*`,
     // In JSON.
     String.raw`(?:=[ \t]{0,9})?(?:\\r)?\\n(?!(?:\\r)?\\n)(?:[>| ]|\\t)*`,
-    String.raw`\0|=[0-9A-Fa-f]{2}|%(?:25)*[0-9A-Fa-f]{2}|&#x?[0-9A-Fa-f]{2,3};|&(?:amp|gt|lt|quot);`,
+    String.raw`\0|=[0-9A-Fa-f]{2}|%(?:25)*[0-9A-Fa-f]{2}`,
+    '&#x?[0-9A-Fa-f]{2,3};|&(?:amp|gt|lt|quot);',
   ].join('|'),
   'g',
 )

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { insertAudit, type OperatorAction } from '../db/audit-log.ts'
 import type { Pool } from '../db/pool.ts'
 import { findRawMessage } from '../db/reports.ts'
@@ -67,7 +68,7 @@ function line(format: 'csv' | 'jsonl'): (report: FoundReport) => string {
 async function* mboxEntry(pool: Pool, id: string, receivedAt: Date): AsyncGenerator<Buffer> {
   const stored = await findRawMessage(pool, id)
   if (!stored) return
-  const raw = await concealKeysInSteps(stored)
+  const raw = await concealKeysInSteps(stored, setImmediate)
   const [weekday, day, month, year, time] = receivedAt.toUTCString().split(/,? /)
   const start = `From ${id} ${weekday} ${month} ${day} ${time} ${year}\n`
   const quoted = raw.toString('latin1').replaceAll(/^(?=>*From )/gm, '>')

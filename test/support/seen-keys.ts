@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 
 const DEPTH_MAX = 4
@@ -8,10 +9,19 @@ const DEPTH_MAX = 4
  * that masks keys.
  */
 export function keysIn(bytes: Buffer, keys: Readonly<Record<string, string>>): string[] {
+  const id = hash('sha256', bytes)
+  const of = results.get(keys) ?? new Map<string, string[]>()
+  results.set(keys, of)
+  const known = of.get(id)
+  if (known) return known
   const found = new Set<string>()
   look(bytes.toString('latin1'), keys, found, 0)
+  of.set(id, [...found])
   return [...found]
 }
+
+/** The results for bytes that were searched before: many readers download the same. */
+const results = new WeakMap<object, Map<string, string[]>>()
 
 function look(
   text: string,
@@ -37,7 +47,8 @@ function look(
     const digits = run.replaceAll(/[\r\n]/g, '')
     for (let shift = 0; shift < 4; shift++) {
       const decoded = Buffer.from(digits.slice(shift), 'base64').toString('latin1')
-      if (/[\w-]{10}/.test(decoded.slice(0, 2_000))) look(decoded, keys, found, depth + 1)
+      const isText = /[\w-]{10}|(?:[\w-]\0){6}/.test(decoded.slice(0, 2_000))
+      if (isText) look(decoded, keys, found, depth + 1)
     }
   }
   if (text.startsWith('\x1f\x8b')) {

@@ -114,8 +114,8 @@ export function signUpRoutes(site: Needs): Router {
 }
 
 /**
- * Sends the page that announces a letter, whichever letter it is. `shownLink`: what the letter would
- * link to, on a trial instance.
+ * Sends the page that announces a letter, whichever letter it is. `shownLink`: the link that the
+ * letter would contain, on a trial instance.
  */
 export function sendWritten(
   req: Request,

@@ -99,7 +99,9 @@ export function sendAnswer(res: Response, { status, body, location }: ApiAnswer)
   res.end(JSON.stringify(body))
 }
 
-/** Writes JSON directly, because Express would also compute an ETag. Masks keys for other readers. */
+/**
+ * Writes JSON directly, because Express would also compute an ETag. Masks keys for other readers.
+ */
 export function sendJson(
   res: Response,
   status: number,

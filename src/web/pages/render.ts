@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { Eta } from 'eta'
 import type { Request, Response } from 'express'
 import { renderSVG } from 'uqr'
@@ -28,7 +29,7 @@ export async function sendMessage(
   whole: Buffer,
   reader: Reader,
 ): Promise<void> {
-  const raw = reader === 'owner' ? whole : await concealKeysInSteps(whole)
+  const raw = reader === 'owner' ? whole : await concealKeysInSteps(whole, setImmediate)
   res.statusCode = 200
   res.setHeader('content-type', 'message/rfc822')
   res.setHeader('content-disposition', `attachment; filename="${fileName}"`)

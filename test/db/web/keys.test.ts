@@ -298,7 +298,7 @@ const owned: readonly KeyKind[] = [
   ...(['webhook secret', 'API token'] as const),
 ]
 
-test('a reporter sees no key of others in the answer of a desk and in the copy of its mail', async () => {
+test('a reporter sees no key of others in the answer of a desk or in its mail', async () => {
   const said = `Done. ${lines}`
   const answered = await new Browser(site.url).post(links.answer, { said: said.slice(0, 1_900) })
   expect(answered.status).toBeLessThan(400)
@@ -392,7 +392,7 @@ test('reading a letter needs the role of an analyst, and leaves an audit entry',
   expect(rows).toHaveLength(3)
 })
 
-test('a copy that was stored with its keys is masked when it is shown, and by housekeeping', async () => {
+test('a copy that was stored with its keys is masked when shown, and by housekeeping', async () => {
   const [reportId = ''] = reported
   const address = `/admin/outbox/${reportId}/1/message.eml`
   const viewer = holders.find(({ role }) => role === 'viewer')?.browser

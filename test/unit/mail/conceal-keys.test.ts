@@ -5,7 +5,8 @@ import {
   parseAnswerToken,
   parseOwnAddress,
 } from '../../../src/mail/verp.ts'
-import { concealKeysIn } from '../../../src/mail/conceal-keys.ts'
+import { concealKeys, concealKeysIn, concealKeysInSteps } from '../../../src/mail/conceal-keys.ts'
+import { keysIn } from '../../support/seen-keys.ts'
 import { encodeTransfer } from '../../../src/mail/transfer-encoding.ts'
 
 const told = { reportId: '0198c5f0-1234-7abc-8def-0123456789ab', number: 7 }
@@ -61,3 +62,73 @@ test('the address inside the base64 of XARF is concealed at every alignment', ()
     expect(JSON.parse(read)).toMatchObject({ x: '-'.repeat(at) })
   }
 })
+
+const pause = () => Promise.resolve()
+const token = 'aiwc4lq6kzj3ubk4nf7s2b5m3i6a-lqz6ik4o2m7fj3up'
+const random = 'Zm9vYmFyYmF6cXV4MDEyMzQ1Njc4OTAx'
+
+const texts = [
+  ...[`https://a.example/consumers/${token}`, `https://a.example/letters/off/${token}`],
+  ...[`https://a.example/account/confirm/${random}`, `https://a.example/account/reset/${random}`],
+  ...[`https://a.example/account/move/${random}`, `https://a.example/consumers/enroll/${random}`],
+  ...[`https://a.example/lookup/delist/${random}`, `https://a.example/account/erased/${random}`],
+  ...[`re-${token}@a.example`, `RE-${token.toUpperCase()}@A.EXAMPLE`],
+  ...[`report-${'abcdefghijklmnopqrstuvwxyz'}@a.example`, `Report-${'A'.repeat(26)}@a.example`],
+  ...[`whsec_${Buffer.alloc(32, 7).toString('base64')}`, `sp_${'a-_'.repeat(14)}a`],
+]
+
+/** The ways in which mail programs and gateways write a text again. */
+const ways: Readonly<Record<string, (text: string) => string>> = {
+  'as it is': (text) => text,
+  'quoted-printable': (text) => text.replaceAll(/.{20}/g, '$&=\r\n').replaceAll('-', '=2D'),
+  'a quotation': (text) => `> ${text.replaceAll(/.{30}/g, '$&\r\n> ')}`,
+  'a quotation in HTML': (text) => `&gt; ${text.replaceAll(/.{30}/g, '$&\n&gt; ')}`,
+  'percent-encoding': (text) => encodeURIComponent(text),
+  'twice percent-encoded': (text) => encodeURIComponent(encodeURIComponent(text)),
+  'character references': (text) => text.replaceAll('/', '&#x2F;').replaceAll('@', '&#64;'),
+  JSON: (text) => JSON.stringify(`x\r\n${text.replaceAll(/.{30}/g, '$&\r\n> ')}`),
+  base64: (text) => encodeTransfer(`some words\r\n${text}`, 'base64'),
+  'base64 in base64': (text) =>
+    encodeTransfer(`\r\n\r\n${encodeTransfer(text, 'base64')}`, 'base64'),
+  'UTF-16': (text) => Buffer.from(text, 'utf16le').toString('latin1'),
+  'UTF-16 in base64': (text) =>
+    encodeTransfer(Buffer.from(text, 'utf16le').toString('latin1'), 'base64'),
+}
+
+test.for(Object.entries(ways))('every kind of key is concealed in %s', async ([, write]) => {
+  for (const text of texts) {
+    const written = write(text)
+    const key = text.replace(/@.*/, '').slice(-16)
+    expect([written, keysIn(Buffer.from(written, 'latin1'), { key })]).toEqual([written, ['key']])
+    const concealed = concealKeysIn(Buffer.from(written, 'latin1'))
+    expect(concealed).toHaveLength(written.length)
+    expect([written, keysIn(concealed, { key })]).toEqual([written, []])
+    expect(
+      (await concealKeysInSteps(Buffer.from(written, 'latin1'), pause)).equals(concealed),
+    ).toBe(true)
+  }
+})
+
+test('a key at the border of two steps is concealed', async () => {
+  const text = `https://a.example/account/reset/${random}`
+  for (let at = -60; at < 20; at += 5) {
+    const raw = Buffer.from(`${'x '.repeat(64 * 1024).slice(0, 128 * 1024 + at)}${text}\r\n`)
+    const concealed = await concealKeysInSteps(raw, pause)
+    expect(concealed).toHaveLength(raw.length)
+    expect(keysIn(concealed, { key: random.slice(-16) })).toEqual([])
+  }
+})
+
+test.for([' ', '=\r\n', '%25', '&#x2F;', '\r\n> ', 'a', 'A2', '\\n'])(
+  'a long mail of %j takes linear time',
+  (piece) => {
+    const time = (pieces: number) => {
+      const startMs = performance.now()
+      concealKeys(piece.repeat(pieces))
+      return performance.now() - startMs
+    }
+    time(10_000)
+    const [short, long] = [time(20_000), time(160_000)]
+    expect(long).toBeLessThan(8 * 5 * Math.max(short, 5))
+  },
+)
