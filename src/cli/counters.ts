@@ -1,3 +1,4 @@
+import { concealKeys } from '../mail/conceal-keys.ts'
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { text } from 'node:stream/consumers'
@@ -365,7 +366,8 @@ export async function printCounters(
     now: app.clock(),
   }
   const inWords = { ...answer, summary: inEnglish(answer.summary) }
-  stdout.write(`${isJson ? JSON.stringify(inWords, undefined, 2) : countersText(answer, look)}\n`)
+  const text = isJson ? JSON.stringify(inWords, undefined, 2) : countersText(answer, look)
+  stdout.write(`${concealKeys(text)}\n`)
   return answer.told === null ? 1 : 0
 }
 

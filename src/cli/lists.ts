@@ -11,6 +11,7 @@ import { findLiveListings } from '../db/listings.ts'
 import { CallerError, UsageError } from '../errors.ts'
 import { exemptFromLists, removeListExemption } from '../lists/list-actions.ts'
 import { runPublishLists } from '../lists/publish-lists.ts'
+import { concealKeys } from '../mail/conceal-keys.ts'
 import { knownZones } from '../mail/dnsbl.ts'
 import type { ZoneState } from '../net/blacklists.ts'
 import { openDns } from '../processes/open-network.ts'
@@ -126,7 +127,7 @@ export async function describeReputation(
   const isKnown = shown.some(({ detail, mark }) => detail !== null || mark !== null)
   if (isJson) {
     const inWords = shown.map((one) => ({ ...one, why: one.why.map(inEnglish) }))
-    return { text: JSON.stringify(inWords), isKnown }
+    return { text: concealKeys(JSON.stringify(inWords)), isKnown }
   }
   const others = found.filter(({ subject }) => subject.name !== name)
   const lines = [
@@ -138,7 +139,7 @@ export async function describeReputation(
           ...others.map(({ subject }) => `  ${subject.kind} ${subject.name}`),
         ]),
   ]
-  return { text: lines.join('\n\n'), isKnown }
+  return { text: concealKeys(lines.join('\n\n')), isKnown }
 }
 
 function textOf({ subject, reputation, detail, mark, why }: ShownReputation): string {

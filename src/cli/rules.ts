@@ -1,3 +1,4 @@
+import { concealKeys } from '../mail/conceal-keys.ts'
 import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -316,7 +317,7 @@ async function dryRun(
     printFaults(tried.faults, file, io)
     return 1
   }
-  stdout.write(`${dryRunText(tried.result)}\n`)
+  stdout.write(`${concealKeys(dryRunText(tried.result))}\n`)
   return 0
 }
 
