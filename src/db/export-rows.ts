@@ -1,5 +1,5 @@
 import sql, { raw } from 'sql-template-tag'
-import type { Letter } from './letters.ts'
+import { type Letter, letterContent } from './letters.ts'
 import type { Db } from './pool.ts'
 import { type Report, reportColumns, type ReportKind, type ReportState } from './reports.ts'
 import type { Packed } from './rows.ts'
@@ -27,7 +27,7 @@ export function listLettersToExport(
 ): Promise<(Pick<Letter, 'id' | 'kind' | 'state' | 'address' | 'createdAt'> & Packed)[]> {
   return rowsOf(db)<
     Pick<Letter, 'id' | 'kind' | 'state' | 'address' | 'createdAt'> & Packed
-  >`select id, kind, state, address, created_at as "createdAt", encoding, content
+  >`select id, kind, state, address, created_at as "createdAt", encoding, ${letterContent}
     from letters where (reporter_id = ${person.id} or address = ${person.email})
       and (${after}::uuid is null or id > ${after}::uuid)
     order by id limit ${limit}`

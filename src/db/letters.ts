@@ -45,7 +45,8 @@ export async function insertLetter(
       encoding, content, is_masked, sealed_keys, keys_expire_at)
     values (${letter.id}, ${letter.kind}, 'queued', ${letter.address}, ${letter.reporterId},
       ${letter.reportId}, ${letter.consumerId}, ${letter.createdAt}, ${letter.encoding},
-      ${letter.content}, true, ${letter.sealedKeys}, ${letter.keysExpireAt})`)
+      ${UNREADABLE}::bytea || ${letter.content}::bytea, true, ${letter.sealedKeys},
+      ${letter.keysExpireAt})`)
 }
 
 /**
@@ -63,8 +64,18 @@ export function findLetter(db: Db, id: string): Promise<Letter | undefined> {
 /** The copy of a letter, packed: with masks in place of its keys, except in old rows. */
 export type LetterCopy = Packed & SealedKeys & { isMasked: boolean }
 
-const copyColumns = sql`encoding, content, is_masked as "isMasked", sealed_keys as "sealedKeys",
-  keys_expire_at as "keysExpireAt"`
+/**
+ * The first byte of masked content. An earlier version cannot unpack it, and leaves the letter to
+ * this one: during an upgrade it would otherwise send the masks.
+ */
+const UNREADABLE = Buffer.of(0)
+
+/** The packed content of a letter. */
+export const letterContent = sql`case when is_masked then substring(content from 2)
+  else content end as content`
+
+const copyColumns = sql`encoding, ${letterContent}, is_masked as "isMasked",
+  sealed_keys as "sealedKeys", keys_expire_at as "keysExpireAt"`
 
 export function findLetterMessage(db: Db, id: string): Promise<LetterCopy | undefined> {
   return rowOf(db)`select ${copyColumns} from letters where id = ${id}`
@@ -88,7 +99,8 @@ export function maskLetter(
   { id, state, ...copy }: Pick<Letter, 'id' | 'state'> & Packed & Pick<SealedKeys, 'sealedKeys'>,
 ): Promise<boolean> {
   return changesAny(db)`
-    update letters set encoding = ${copy.encoding}, content = ${copy.content}, is_masked = true,
+    update letters set encoding = ${copy.encoding},
+      content = ${UNREADABLE}::bytea || ${copy.content}::bytea, is_masked = true,
       sealed_keys = ${copy.sealedKeys}
     where id = ${id} and state = ${state} and not is_masked`
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { findLetter, findLetterMessage, type LetterState } from '../../../src/db/letters.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
-import { pack, unpack } from '../../../src/db/rows.ts'
+import { pack, type Packed, unpack } from '../../../src/db/rows.ts'
 import { askForReset } from '../../../src/letters/account-letters.ts'
 import { openLetter, queueLetter, runSendLetter } from '../../../src/letters/send-letter.ts'
 import { maskStoredMail } from '../../../src/feedback/mask-stored-mail.ts'
@@ -93,6 +93,14 @@ test('a held letter keeps its keys until it is sent', async () => {
   await runSendLetter([{ letterId: id }], { ...app, mailer: undefined })
   expect((await findLetter(pool, id))?.state).toBe('held')
   expect((await storedCopy(id)).sealedKeys).not.toBeNull()
+})
+
+test('a process of an earlier version cannot read a masked letter, so it sends none', async () => {
+  const id = await ask()
+  const { rows } = await pool.query<Packed>('select encoding, content from letters where id = $1', [
+    id,
+  ])
+  await expect(rows[0] && unpack(rows[0])).rejects.toThrow('Unknown frame')
 })
 
 const secretLink = 'https://spam.example/account/reset/Zm9vYmFyYmF6cXV4MDEyMzQ1Njc4OTAx'

@@ -9,6 +9,7 @@ import {
   runTakeMailed,
 } from '../../../src/reports/take-mailed.ts'
 import { createLimits } from '../../../src/people/limits.ts'
+import { realLetter } from '../../support/letters.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { changeLimit } from '../../support/limits.ts'
 import { putShadowBan, removeShadowBan } from '../../../src/db/limits.ts'
@@ -69,10 +70,10 @@ function reportsOf(mark: string) {
 }
 
 async function letters() {
-  const rows = await app.rows('select kind, address, encoding, content from letters order by id')
+  const rows = await app.rows('select id, kind, address from letters order by id')
   return Promise.all(
-    rows.map(async ({ kind, address, ...packed }) => {
-      const raw = await unpack(packed as Parameters<typeof unpack>[0])
+    rows.map(async ({ id, kind, address }) => {
+      const raw = await realLetter(app.pool, String(id))
       return { kind, address, raw: raw.toString('latin1'), fields: parseHeader(raw).fields }
     }),
   )
