@@ -23,7 +23,9 @@ export async function tablesWith(pool: Pool, text: string): Promise<string[]> {
         `select encoding, content from ${relation}`,
       )
       for (const row of rows) {
-        const plain = (await unpack(row)).toString('latin1').toLowerCase()
+        // Masked letters begin with a zero byte.
+        const content = row.content[0] === 0 ? row.content.subarray(1) : row.content
+        const plain = (await unpack({ ...row, content })).toString('latin1').toLowerCase()
         isThere ||= plain.includes(text.toLowerCase())
       }
     }
