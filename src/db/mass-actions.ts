@@ -6,7 +6,7 @@ import { changesAny, rowOf, rowsOf } from './rows.ts'
  * What is done with many reports. `stopped`: an operator ended it early. `undoing`: what it changed
  * is being restored.
  */
-export type MassState = 'running' | 'stopped' | 'done' | 'undoing' | 'undone'
+type MassState = 'running' | 'stopped' | 'done' | 'undoing' | 'undone'
 
 /** An action on many reports. */
 export type MassAction = {
