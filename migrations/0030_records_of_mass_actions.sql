@@ -33,12 +33,12 @@ create table mass_action_records (
   -- What was testified about its reporter since then. It changes karma when the action can no
   -- longer be undone.
   testimonies bytea not null default '',
-  constraint mass_action_records_pkey primary key (action_id, report_id, shard)
+  constraint mass_action_records_pkey primary key (report_id, action_id, shard)
 );
 alter table mass_action_records alter column facts set storage external;
 alter table mass_action_records alter column content set storage external;
 alter table mass_action_records alter column counted set storage external;
-create index mass_action_records_report_idx on mass_action_records (report_id);
+create index mass_action_records_action_idx on mass_action_records (action_id, report_id);
 create index mass_action_records_members_idx on mass_action_records (action_id)
   where members is not null;
 select distribute('mass_action_records', 'shard');

@@ -922,10 +922,10 @@ create table mass_action_records (
   redeemed bytea,
   redeemed_at timestamp with time zone,
   testimonies bytea not null default '\x'::bytea,
-  constraint mass_action_records_pkey PRIMARY KEY (action_id, report_id, shard)
+  constraint mass_action_records_pkey PRIMARY KEY (report_id, action_id, shard)
 );
+create index mass_action_records_action_idx on mass_action_records (action_id, report_id);
 create index mass_action_records_members_idx on mass_action_records (action_id) WHERE (members IS NOT NULL);
-create index mass_action_records_report_idx on mass_action_records (report_id);
 
 -- mass_actions: local
 create table mass_actions (

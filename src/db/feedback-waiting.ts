@@ -331,8 +331,8 @@ export async function restoreFeedback(
 ): Promise<void> {
   await tx.query(sql`
     update feedback_reports
-    set state = ${isShadowed ? 'shadowed' : state}, due_at = ${dueAt}, finished_at = ${finishedAt}, incidents = ${incidents},
-      is_digest = ${isDigest}
+    set state = ${isShadowed ? 'shadowed' : state}, due_at = ${dueAt}, finished_at = ${finishedAt},
+      incidents = ${incidents}, is_digest = ${isDigest}
     where ${isId('report_id', reportId)} and number = ${number} and state = 'withdrawn'`)
 }
 

@@ -4,6 +4,7 @@ import { countReporterDays } from '../../src/counting/campaign-counts.ts'
 import { insertUnsubscribe } from '../../src/db/advices.ts'
 import { insertAnswer } from '../../src/db/feedback-answers.ts'
 import { listFeedback } from '../../src/db/feedback-reports.ts'
+import { insertMassRecords } from '../../src/db/mass-records.ts'
 import {
   groupedToStore,
   isDistributed,
@@ -109,6 +110,8 @@ test('all rows of a report are in its shard, and are found there', async () => {
     app.pool,
     ids.map((id) => ({ id, terms: ['kind:spam'] })),
   )
+  const parts = ids.map((reportId) => ({ reportId, feedback: [], evidence: undefined }))
+  await insertMassRecords(app.pool, uuidv7(at), parts, at)
   expect(await listReportsByIds(app.pool, ids)).toHaveLength(ids.length)
   expect(await listRawMessages(app.pool, ids)).toHaveLength(ids.length)
   const feedback = await listFeedback(app.pool, ids)

@@ -21,6 +21,8 @@ import {
  * need longer.
  */
 const impatient: Partial<MailerLimits> = { connectionMs: 200, greetingMs: 200, silenceMs: 200 }
+// `smtp-server` waits 100 ms before its greeting, and longer on a busy machine.
+const patientAtFirst: Partial<MailerLimits> = { connectionMs: 5_000, greetingMs: 5_000 }
 const raw = Buffer.from('Subject: one\r\n\r\n.a line that begins with a dot\r\n..\r\nend\r\n')
 const envelope = { from: 'fb-abc@bounce.example.org', to: 'abuse@example.net' }
 
@@ -132,7 +134,8 @@ test('one message that stalls delays no other', async () => {
 })
 
 test('stalled messages give up their places and are reported', async () => {
-  const narrow = createMailer(sink.url, { ...impatient, stallMs: 20, connectionsMax: 1 })
+  const limits = { ...impatient, ...patientAtFirst, stallMs: 20, connectionsMax: 1 }
+  const narrow = createMailer(sink.url, limits)
   sink.failNext('rcpt', 'stall')
   let stalls = 0
   const stalled = narrow.send({ envelope, raw, onStall: () => (stalls += 1) })
@@ -290,7 +293,7 @@ test.for(['greeting', 'ehlo', 'starttls', 'handshake', 'mail', 'rcpt', 'data', '
   'a probe notices a server that hangs at %s, with one connection',
   async (how) => {
     const relay = await startHangingRelay()
-    const probe = createProbe(relay.url, self, 300)
+    const probe = createProbe(relay.url, self, 2_000)
     expect(await probe()).toMatchObject({ outcome: 'accepted' })
     await relay.hang(how)
     expect(await probe()).toMatchObject({ outcome: 'later' })
