@@ -159,21 +159,22 @@ export const NAME_BYTES_MAX = 250
 
 const HEAD_BYTES = 4 + 1 + 4 + 4 + 4 + 2
 const SUBJECT_BYTES = 8 + 1 + 1
-/** The two highest bits of the byte of a kind contain the danger of the message; 0: none. */
-const DANGER_BIT = 6
-const KIND_MASK = 2 ** DANGER_BIT - 1
-
-/** The danger with each stored number. */
-const dangerNames = new Map(
-  Object.entries(dangers).map(([name, number]) => [number, name]),
-) as ReadonlyMap<number, Danger>
+/**
+ * The danger of a message is packed as one more subject, with this key and without a kind. The
+ * version before takes it for a subject without a reputation, and skips it.
+ */
+const dangerKeys = new Map(
+  Object.entries(dangers).map(([name, number]) => [BigInt(number), name]),
+) as ReadonlyMap<bigint, Danger>
 
 /** Packs one report as evidence. Packed reports can be concatenated. */
-export function packReport({ piece, subjects }: PackedReport): Buffer {
+export function packReport({ piece, subjects: named }: PackedReport): Buffer {
+  const { danger } = piece
+  const own = danger ? [{ key: BigInt(dangers[danger]), subject: undefined }] : []
+  const subjects: readonly KeyedSubject[] = [...named, ...own]
   const names = subjects.map(({ subject }) => Buffer.from(subject?.name ?? ''))
   const length = names.reduce((sum, name) => sum + SUBJECT_BYTES + name.length, HEAD_BYTES)
   const bytes = Buffer.allocUnsafe(length)
-  const danger = piece.danger ? dangers[piece.danger] << DANGER_BIT : 0
   let at = bytes.writeUInt32BE(piece.source, 0)
   at = bytes.writeUInt8(karmaByte(piece.karma), at)
   at = bytes.writeFloatBE(piece.good, at)
@@ -183,7 +184,7 @@ export function packReport({ piece, subjects }: PackedReport): Buffer {
   for (const [index, { key, subject }] of subjects.entries()) {
     const name = names[index] ?? Buffer.alloc(0)
     at = bytes.writeBigInt64BE(key, at)
-    at = bytes.writeUInt8((subject ? subjectKinds[subject.kind] : 0) | danger, at)
+    at = bytes.writeUInt8(subject ? subjectKinds[subject.kind] : 0, at)
     at = bytes.writeUInt8(name.length, at)
     at += name.copy(bytes, at)
   }
@@ -210,12 +211,12 @@ export function unpackReports(bytes: Buffer, start = 0): PackedReport[] {
     const subjects: KeyedSubject[] = []
     for (let index = 0; index < count; index++) {
       const end = at + SUBJECT_BYTES + bytes.readUInt8(at + 9)
-      const byte = bytes.readUInt8(at + 8)
-      const kind = subjectKindOf(byte & KIND_MASK)
-      const danger = dangerNames.get(byte >> DANGER_BIT)
-      if (danger) piece.danger = danger
+      const kind = subjectKindOf(bytes.readUInt8(at + 8))
       const name = bytes.toString('utf8', at + SUBJECT_BYTES, end)
-      subjects.push({ key: bytes.readBigInt64BE(at), subject: kind && { kind, name } })
+      const key = bytes.readBigInt64BE(at)
+      const danger = dangerKeys.get(key)
+      if (danger) piece.danger = danger
+      else subjects.push({ key, subject: kind && { kind, name } })
       at = end
     }
     reports.push({ piece, subjects })

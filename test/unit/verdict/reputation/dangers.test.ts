@@ -120,3 +120,14 @@ test.for([
   const [reportedAs, its, doubt, danger] = row
   expect(dangerOf({ reportedAs, verdict: { class: its, confidence: 1 }, doubt })).toBe(danger)
 })
+
+test('the version before reads packed evidence with a danger, except for the danger', () => {
+  const subjects = [{ key: 7n, subject: host }]
+  const plain = packReport({ piece: piece({ source: 1 }), subjects })
+  const packed = packReport({ piece: piece({ source: 1, danger: 'malware' }), subjects })
+  const countAt = 17
+  expect(packed.readUInt16BE(countAt)).toBe(plain.readUInt16BE(countAt) + 1)
+  expect(packed.subarray(countAt + 2, plain.length)).toEqual(plain.subarray(countAt + 2))
+  // The subject after it has no kind and no name: such a one without a reputation was skipped.
+  expect([...packed.subarray(plain.length + 8)]).toEqual([0, 0])
+})
