@@ -1,5 +1,8 @@
-/** The blanks, controls and invisible characters that a spreadsheet may skip before a formula. */
-const blanks = /^[\s\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]*/u
+/**
+ * The blanks, controls, invisible characters and quotes that a spreadsheet may skip before a
+ * formula.
+ */
+const blanks = /^[\s"\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]*/u
 /** The signs that begin a formula, also in their full-width, small and raised forms (NFKC). */
 const formulaSign = /^[=+\-\u2212@]/
 /**

@@ -25,8 +25,12 @@ test('a text is no formula, whatever blanks precede its sign', () => {
 test('a text stays no formula where a semicolon separates cells and quotes are not known', () => {
   for (const separator of [';', '\n', '\t', '\r\n']) {
     for (const sign of signs) {
-      const line = csvLine(['a', `b${separator} ${sign}cmd|'/C calc'!A0`])
-      const cells = line.split(/[,;\t\r\n]/)
+      const texts = [' ', '"', ' "" '].map(
+        (blank) => `b${separator}${blank}${sign}cmd|'/C calc'!A0`,
+      )
+      const cells = csvLine(['a', ...texts])
+        .replaceAll('"', '')
+        .split(/[,;\t\r\n]/)
       expect(cells.filter((cell) => signs.some((one) => cell.trim().startsWith(one)))).toEqual([])
     }
   }
