@@ -38,18 +38,24 @@ export function decodeAnyBytes(content: Buffer, encoding: string): Buffer {
 }
 
 /**
- * Decodes a text; its lines end in LF where they ended in CRLF. Undefined for rare charsets, and
- * for base64 with other characters.
+ * Decodes a text; its lines end in LF where they ended in CRLF. Undefined for rare charsets, for
+ * texts that begin with a mark of UTF-16, and for base64 with other characters.
  */
 export function decodeText(content: Buffer, form: TextForm): string | undefined {
   const decoder = decoderOf(form.charset)
   let bytes = decoder && plainBytes(content, form.encoding)
-  if (!bytes || !decoder) return undefined
+  if (!bytes || !decoder || utf16Mark(bytes) !== undefined) return undefined
   if (form.isFlowed) {
     bytes = Buffer.from(unflowed(bytes.toString('latin1'), form.delSp), 'latin1')
   }
   const text = decoder === 'utf-8' ? bytes.toString() : decodeLetters(bytes, decoder)
   return text.includes('\r') ? text.replaceAll('\r\n', '\n') : text
+}
+
+/** The charset of a text that begins with a byte order mark of UTF-16. */
+export function utf16Mark(bytes: Buffer): 'utf-16le' | 'utf-16be' | undefined {
+  const mark = bytes.length > 1 ? bytes.readUInt16BE() : 0
+  return mark === 0xfffe ? 'utf-16le' : mark === 0xfeff ? 'utf-16be' : undefined
 }
 
 /** Removes the transfer encoding. The result is valid until the next call. */

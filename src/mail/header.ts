@@ -184,14 +184,25 @@ function unfolded(raw: string, from: number, separator: string): string {
 }
 
 /**
- * Whether a line that cannot be parsed is skipped. It is skipped if a field follows it; otherwise
- * the body begins with it.
+ * Whether a line that cannot be parsed is skipped. It is skipped if a field follows it, or soon a
+ * field about the content; otherwise the body begins with it.
  */
 function isStray(text: string, start: number, next: number, separator: string): boolean {
   if (isBlank(text.charCodeAt(start))) return true
-  if (next >= text.length) return false
-  return nameEnd(text, next, contentEnd(text, next, nextLine(text, next, separator))) >= 0
+  for (let at = next, lines = 0; at < text.length && lines < strayLinesMax; lines++) {
+    const after = nextLine(text, at, separator)
+    const end = contentEnd(text, at, after)
+    if (end === at) return false
+    if (lines === 0 ? nameEnd(text, at, end) >= 0 : mimeField.test(text.slice(at, at + 40))) {
+      return true
+    }
+    at = after
+  }
+  return false
 }
+
+const strayLinesMax = 20
+const mimeField = /^(?:content-[a-z-]+|mime-version)[ \t]*:/i
 
 /** Where the next line begins, or the text ends. */
 function nextLine(text: string, start: number, separator: string): number {

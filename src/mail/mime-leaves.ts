@@ -3,7 +3,7 @@ import { boundaryOf, mediaType, type PartFields, partFields } from './part-field
 import { decodeTransfer } from './transfer-encoding.ts'
 
 /** A part of a message that is not a multipart, with its exact bytes. */
-export type MimeLeaf = Omit<PartFields, 'type' | 'boundaries'> & {
+export type MimeLeaf = Omit<PartFields, 'type' | 'isMultipart' | 'boundaries'> & {
   fields: readonly HeaderField[]
   /** In lower case; `text/plain` when the header names no valid type (RFC 2045 §5.2). */
   type: string
@@ -50,9 +50,12 @@ function walk(raw: Buffer, usualType: string, place: Walk): void {
   budget.parts -= 1
   if (budget.parts < 0) return
   const { fields, bodyOffset } = parseHeader(raw)
-  const { type: named, boundaries, ...its } = partFields(fields)
+  const { type: named, isMultipart, boundaries, ...its } = partFields(fields)
   const content = raw.subarray(bodyOffset)
-  const parts = depth < depthMax ? partsIn(content, { named, boundaries }, budget.parts) : []
+  const type =
+    named ?? (fieldValue(fields, 'content-type') === undefined ? usualType : 'text/plain')
+  const mayHaveParts = depth < depthMax && (isMultipart || named === undefined)
+  const parts = mayHaveParts ? partsIn(content, { type, boundaries }, budget.parts) : []
   if (parts.length > 0) {
     const usualInside = named === 'multipart/digest' ? 'message/rfc822' : 'text/plain'
     const isAlternative = place.isAlternative || named === 'multipart/alternative'
@@ -61,29 +64,29 @@ function walk(raw: Buffer, usualType: string, place: Walk): void {
     }
     return
   }
-  const isUntyped = fieldValue(fields, 'content-type') === undefined
-  const type = named ?? (isUntyped ? usualType : 'text/plain')
   const { isAlternative } = place
   leaves.push({ ...its, fields, type, isTyped: named !== undefined, isAlternative, content })
 }
 
-type Named = { named: string | undefined; boundaries: readonly string[] }
+type Typed = { type: string; boundaries: readonly string[] }
 
 /** The parts of a multipart, or of an entity whose type is damaged but its boundary is not. */
-function partsIn(content: Buffer, { named, boundaries }: Named, most: number): Buffer[] {
-  const isMultipart = named?.startsWith('multipart/') === true
-  if (!isMultipart && named !== undefined) return []
+function partsIn(content: Buffer, { type, boundaries }: Typed, most: number): Buffer[] {
   for (const boundary of boundaries) {
     const parts = partsOf(content, boundary, most)
     if (parts.length > 0) return parts
   }
-  const guessed = isMultipart ? guessedBoundary(content) : undefined
+  const guessed = type.startsWith('multipart/') ? guessedBoundary(content) : undefined
   return guessed === undefined ? [] : partsOf(content, guessed, most)
 }
 
 const guessedBytesMax = 64 * 1024
-const firstDelimiter =
-  /(?<![^\r\n])--([^\s-][^\r\n]{0,199}|-[^\r\n]{1,199})\r?[\r\n]content-[a-z-]{2,30}[ \t]?:/i
+const fieldLine = String.raw`[\w-]{1,60}:[^\r\n]{0,200}\r?[\r\n]`
+const firstDelimiter = new RegExp(
+  String.raw`(?<![^\r\n])--([^\s-][^\r\n]{0,199}|-[^\r\n]{1,199})\r?[\r\n]` +
+    String.raw`(?:${fieldLine}){0,5}content-[a-z-]{2,30}[ \t]?:`,
+  'i',
+)
 
 /** The boundary of a multipart that names none, or a wrong one: a part begins with its header. */
 function guessedBoundary(content: Buffer): string | undefined {
@@ -110,7 +113,9 @@ function partsOf(content: Buffer, boundary: string, most: number): Buffer[] {
     if (!content.subarray(at, at + mark.length).equals(mark)) continue
     const found = content.indexOf(lineEnd, at)
     const end = found < 0 ? content.length : found + 1
-    const rest = content.toString('latin1', at + mark.length, Math.min(end, at + 1_200)).trim()
+    const rest = content
+      .toString('latin1', at + mark.length, Math.min(end, at + mark.length + 200))
+      .trim()
     if (rest !== '' && rest !== '--') continue
     if (start !== undefined) parts.push(content.subarray(start, textEnd(content, start, at)))
     if (rest === '--' || parts.length >= most) return parts

@@ -14,7 +14,9 @@ export function readOrdinaryBody(
   body: Buffer,
 ): MessageBody | undefined {
   const written: PartHeader = {}
-  for (const { key, raw } of fields) if (!addField(written, key, raw)) return undefined
+  for (const { key, raw } of fields) {
+    if (loneReturn.test(raw) || !addField(written, key, raw)) return undefined
+  }
   const part = readPart(written)
   if (part === undefined) return undefined
   const leaves: Leaf[] = []
@@ -27,6 +29,9 @@ export function readOrdinaryBody(
   const pieces = leaves.map(pieceOf)
   return pieces.every((piece) => piece !== undefined) ? composeBody(pieces) : undefined
 }
+
+/** Some mail programs end a line at it, and so read another field. */
+const loneReturn = /\r(?!\n)/
 
 type PartHeader = { type?: string; disposition?: string; encoding?: string }
 
@@ -49,6 +54,7 @@ function addField(header: PartHeader, key: string, raw: string): boolean {
 type Part = TextForm & {
   /** In lower case. */
   type: string
+  isTyped: boolean
   isMultipart: boolean
   /** The delimiter without its line end; undefined if there is none. */
   delimiter: Buffer | undefined
@@ -97,11 +103,12 @@ function newPart(typeField: string, dispositionField: string, encodingField: str
     !encodings.has(encoding) ||
     !dispositions.has(shown) ||
     /=\?|\0/.test(name) ||
-    (contentType === 'message/rfc822' && shown === 'inline') ||
+    (contentType.startsWith('message/') && !isShown && shown === 'inline') ||
     (contentType === 'application/octet-stream' && name !== '')
   if (isUnusual) return undefined
   return {
     type: contentType,
+    isTyped: typeField !== '',
     isMultipart,
     delimiter: boundary ? Buffer.from(`--${boundary}`, 'latin1') : undefined,
     encoding,
@@ -192,6 +199,7 @@ type Level = {
   delimiter: Buffer | undefined
   parent: Level | undefined
   isAlternative: boolean
+  isDigest: boolean
   depth: number
   hasParts: boolean
   /** The delimiter line that was found last. */
@@ -238,6 +246,8 @@ function findLeaves(root: Part, body: Buffer, leaves: Leaf[]): boolean {
     const entity = readEntity(body, at, level.delimiter)
     if (!entity) return false
     const { part, bodyAt } = entity
+    // A part of a digest is a message unless its header says otherwise (RFC 2046 §5.1.5).
+    if (level.isDigest && !part.isTyped) return false
     at = bodyAt
     if (part.isMultipart) {
       if (level.depth >= depthMax) return false
@@ -261,6 +271,7 @@ function levelOf({ delimiter, type }: Part, parent: Level | undefined): Level {
     delimiter,
     parent,
     isAlternative: parent?.isAlternative === true || type === 'multipart/alternative',
+    isDigest: type === 'multipart/digest',
     depth: parent ? parent.depth + 1 : 0,
     hasParts: false,
     found: undefined,
@@ -355,8 +366,9 @@ function readEntity(
   let fieldEnd = start
   const keep = () => {
     const first = body[fieldAt] ?? 0
-    if (fieldEnd === fieldAt || (first | 0x20) !== 0x63) return true
+    if (fieldEnd === fieldAt) return true
     const raw = body.toString('latin1', fieldAt, fieldEnd)
+    if ((first | 0x20) !== 0x63) return !loneReturn.test(raw)
     const colon = raw.indexOf(':')
     const lineEnd = raw.indexOf('\n')
     if (colon < 0 || (lineEnd >= 0 && lineEnd < colon)) return false

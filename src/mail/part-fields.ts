@@ -10,6 +10,8 @@ import { transferEncoding, type TransferEncoding } from './transfer-encoding.ts'
 export type PartFields = {
   /** In lower case; undefined when no field names a valid type. */
   type: string | undefined
+  /** Whether any of the fields names a multipart. */
+  isMultipart: boolean
   /** The possible boundaries of a multipart, the most likely first. */
   boundaries: readonly string[]
   /** As written; undefined when there is none. */
@@ -18,6 +20,8 @@ export type PartFields = {
   isFlowed: boolean
   delSp: boolean
   encoding: TransferEncoding
+  /** Whether a field names base64 in an odd way, or after another encoding. */
+  mayBeBase64: boolean
   /** The file name; undefined when the part has none. */
   name: string | undefined
   isInline: boolean
@@ -30,11 +34,11 @@ const nameCharsMax = 500
 export function partFields(fields: readonly HeaderField[]): PartFields {
   const types: FieldValue[] = []
   const dispositions: FieldValue[] = []
-  let encoded: string | undefined
+  const encoded: string[] = []
   for (const { key, value } of contentFields(fields)) {
     if (key === 'content-type') types.push(readFieldValue(value))
     else if (key === 'content-disposition') dispositions.push(readFieldValue(value))
-    else if (key === 'content-transfer-encoding') encoded ||= value
+    else if (key === 'content-transfer-encoding' && value !== '') encoded.push(value)
   }
   const typed = types.find(({ type }) => type !== undefined) ?? types[0] ?? empty
   const disposition = dispositions.find(({ word }) => word !== '') ?? dispositions[0] ?? empty
@@ -43,13 +47,18 @@ export function partFields(fields: readonly HeaderField[]): PartFields {
   const name = filename ?? parameters.get('name')
   const isInline = disposition.word === 'inline'
   const isOther = disposition.word !== '' && !isInline
+  const encodings = encoded.map((one) => transferEncoding(one))
+  const isQuoted = encodings[0] === 'identity' && encodings.includes('quoted-printable')
+  const boundaries = new Set(types.flatMap((one) => one.boundaries))
   return {
     type: typed.type,
-    boundaries: types.flatMap(({ boundaries }) => boundaries),
+    isMultipart: types.some(({ type }) => type?.startsWith('multipart/')),
+    boundaries: [...boundaries].slice(0, boundariesMax),
     charset: parameters.get('charset'),
     isFlowed: parameters.get('format')?.trim().toLowerCase() === 'flowed',
     delSp: parameters.get('delsp')?.trim().toLowerCase() === 'yes',
-    encoding: transferEncoding(encoded),
+    encoding: isQuoted ? 'quoted-printable' : encoded.length > 0 ? encodings[0] : 'identity',
+    mayBeBase64: encoded.some((one) => one.includes('64')),
     name: name === undefined ? undefined : decodeHeaderText(name.slice(0, nameCharsMax)),
     isInline,
     isAttachment: disposition.word === 'attachment' || (isOther && filename !== undefined),
@@ -81,7 +90,6 @@ type FieldValue = {
 
 const empty: FieldValue = { type: undefined, word: '', parameters: new Map(), boundaries: [] }
 const valueCharsMax = 8192
-const boundaryCharsMax = 1_000
 const boundariesMax = 8
 const junk = String.raw`[\s"'<>;,:=]*`
 const token = '[\\w!#$&+.^-]+'
@@ -100,12 +108,13 @@ const readFieldValue = remembered(
     const typed = typeAtStart.exec(text)
     const written = readParameters(text, typed?.[0].length ?? 0)
     const boundaries = written.flatMap(([key, found]) => {
-      const isOne = /^boundary(?:\*0?\*?)?$/.test(key) && found.length <= boundaryCharsMax
-      return isOne ? [found, found.trim()].filter((one) => one !== '') : []
+      return /^boundary(?:\*0?\*?)?$/.test(key)
+        ? [found, found.trim()].filter((one) => one !== '')
+        : []
     })
     const parameters = joinedParameters(written)
     const joined = parameters.get('boundary')
-    if (joined && joined.length <= boundaryCharsMax) boundaries.push(joined)
+    if (joined) boundaries.push(joined)
     return {
       type: typed ? `${typed[1] ?? ''}/${typed[2] ?? ''}`.toLowerCase() : undefined,
       word: wordAtStart.exec(text)?.[1]?.toLowerCase() ?? '',
