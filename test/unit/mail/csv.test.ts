@@ -45,9 +45,9 @@ test('other texts and numbers stay as they are', () => {
 })
 
 test('a long run of blanks takes linear time', () => {
-  const startedAt = performance.now()
+  const before = process.cpuUsage()
   csvLine([`${' '.repeat(1_000_000)}x`, `${'; '.repeat(500_000)}=x`])
-  expect(performance.now() - startedAt).toBeLessThan(2_000)
+  expect(process.cpuUsage(before).user).toBeLessThan(2_000_000)
 })
 
 test('every export as CSV is written by the same function', () => {
