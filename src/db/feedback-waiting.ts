@@ -350,16 +350,18 @@ export async function joinHead(tx: Db, key: FeedbackKey, head: FeedbackKey): Pro
   return true
 }
 
-/** Merges feedback reports into `head` again, if they still wait; returns their number. */
+/** Merges those feedback reports into `head` again that still wait; returns the others. */
 export async function rejoinMembers(
   tx: Db,
   head: FeedbackKey,
   members: readonly FeedbackKey[],
-): Promise<number> {
-  if (members.length === 0) return 0
-  const { rowCount } = await tx.query(sql`
+): Promise<FeedbackKey[]> {
+  if (members.length === 0) return []
+  const joined = await rowsOf(tx)<FeedbackKey>`
     update feedback_reports set state = 'merged', due_at = null,
       merged_into = ${head.reportId}, merged_number = ${head.number}
-    where ${isAmong(members)} and state = 'waiting' and incidents = 1`)
-  return rowCount ?? 0
+    where ${isAmong(members)} and state = 'waiting' and incidents = 1
+    returning report_id as "reportId", number`
+  const names = new Set(joined.map(nameOf))
+  return members.filter((member) => !names.has(nameOf(member)))
 }

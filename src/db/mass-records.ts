@@ -43,9 +43,8 @@ export async function insertMassRecords(
   if (parts.length === 0) return
   const byId = Object.fromEntries(
     parts.map(({ reportId, feedback, evidence }) => {
-      const members = feedback.flatMap((one) => one.members.map((member) => member.reportId))
       const packed = { evidence: evidence?.toString('base64') ?? null }
-      return [reportId, { feedback, ...packed, members: members.length > 0 ? members : null }]
+      return [reportId, { feedback, ...packed, members: membersIn(feedback) }]
     }),
   )
   const all = JSON.stringify(byId)
@@ -72,6 +71,38 @@ export async function insertMassRecords(
       left join counted_reports on counted_reports.id = reports.id
         and counted_reports.shard = reports.shard
     where ${isOneOfIds('reports.id', ids)}`)
+}
+
+/**
+ * Changes what open actions recorded of the feedback of some reports; `change` returns the same
+ * object if nothing changes.
+ */
+export async function amendRecorded(
+  tx: Db,
+  reportIds: readonly string[],
+  change: (key: FeedbackKey, one: RecordedFeedback) => RecordedFeedback,
+): Promise<void> {
+  if (reportIds.length === 0) return
+  const rows = await rowsOf(tx)<
+    Pick<OpenRecord, 'reportId' | 'actionId'> & {
+      feedback: RecordedFeedback[]
+    }
+  >`select report_id as "reportId", action_id as "actionId", feedback
+    from mass_action_records where ${isOneOfIds('report_id', reportIds)}`
+  for (const { reportId, actionId, feedback } of rows) {
+    const changed = feedback.map((one) => change({ reportId, number: one.number }, one))
+    if (changed.every((one, index) => one === feedback[index])) continue
+    await tx.query(sql`
+      update mass_action_records
+      set feedback = ${JSON.stringify(changed)}::jsonb, members = ${membersIn(changed)}::uuid[]
+      where ${isId('report_id', reportId)} and action_id = ${actionId}`)
+  }
+}
+
+/** The reports whose feedback was merged into some; null if there are none. */
+function membersIn(feedback: readonly RecordedFeedback[]): string[] | null {
+  const members = feedback.flatMap((one) => one.members.map(({ reportId }) => reportId))
+  return members.length > 0 ? members : null
 }
 
 /** Deletes records of an action; of reports that it did not change after all. */

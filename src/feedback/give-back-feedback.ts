@@ -1,6 +1,6 @@
 import type { App } from '../app.ts'
 import { listConsumersByIds } from '../db/consumers.ts'
-import { type Feedback, type FeedbackKey, listFeedback } from '../db/feedback-reports.ts'
+import { type Feedback, type FeedbackKey, listFeedback, nameOf } from '../db/feedback-reports.ts'
 import {
   joinHead,
   listMerged,
@@ -8,7 +8,7 @@ import {
   restoreFeedback,
   withdrawFeedback,
 } from '../db/feedback-waiting.ts'
-import type { RecordedFeedback } from '../db/mass-records.ts'
+import { amendRecorded, type RecordedFeedback } from '../db/mass-records.ts'
 import type { Db } from '../db/pool.ts'
 import { send } from '../queue/boss.ts'
 import { queueOf } from './queues.ts'
@@ -53,8 +53,9 @@ const FOR_HEAD_MS = 3_600_000
  * Gives back the feedback reports that an action withdrew, in the states that they had, and
  * withdraws what was queued since then. Nothing counts against a daily number. What was sent since
  * then cannot be unsent: a desk that was told that the complaint is withdrawn gets it again, and a
- * desk that got a complaint because of the action gets its withdrawal. Returns whether there were
- * such desks. `isFreed`: whether the action made feedback of this report wait, by withdrawing the
+ * desk that got a complaint because of the action gets its withdrawal. `wasNotified`: whether there
+ * were such desks. `isMerged`: whether unsent feedback of another report represents some again.
+ * `isFreed`: whether the action made feedback of this report wait, by withdrawing the
  * feedback that represented it, which is given back later.
  */
 export async function giveBackFeedback(
@@ -62,7 +63,7 @@ export async function giveBackFeedback(
   { reportId, recorded, isFreed }: GivenBack,
   app: Pick<App, 'boss'>,
   now: Date,
-): Promise<boolean> {
+): Promise<{ wasNotified: boolean; isMerged: boolean }> {
   await withdrawFeedback(tx, reportId, now)
   const present = await listFeedback(tx, [reportId])
   const numbers = new Set(recorded.map(({ number }) => number))
@@ -76,13 +77,15 @@ export async function giveBackFeedback(
   const owed = recorded.filter(
     (one) => one.state !== 'withdrawn' && withdrawn.has(one.number) && !isTold(one),
   )
+  let isMerged = false
   for (const one of owed) {
     const key = { reportId, number: one.number }
     const state = await restoreOne(tx, key, one, { isFreed, now })
     if (state === 'queued') await send(app.boss, queueOf(one), [key], tx)
+    if (state === 'merged') isMerged = true
   }
   await correct(tx, reportId, { recorded, notified }, app, now)
-  return notified.length > 0
+  return { wasNotified: notified.length > 0, isMerged }
 }
 
 type GivenBack = {
@@ -99,20 +102,45 @@ async function restoreOne(
 ): Promise<RecordedFeedback['state']> {
   const { state, mergedInto, mergedNumber, members } = one
   if (state === 'merged' && mergedInto !== null && mergedNumber !== null) {
-    if (await joinHead(tx, key, { reportId: mergedInto, number: mergedNumber })) return state
-    // The other one was sent without it, so it is sent alone.
+    const head = { reportId: mergedInto, number: mergedNumber }
+    if (await joinHead(tx, key, head)) return state
+    // The other one was sent without it, so it is sent alone; or another action withdrew it.
+    await recordMember(tx, head, key)
     const alone = { state: 'waiting', dueAt: now, finishedAt: null, incidents: 1 } as const
     await restoreFeedback(tx, key, { ...alone, isDigest: false, isShadowed: false })
     return 'waiting'
   }
-  const left = members.length - (await rejoinMembers(tx, key, members))
+  const left = await rejoinMembers(tx, key, members)
+  await recordMerged(tx, key, left)
   const dueAt =
     isFreed && state === 'waiting' ? new Date(now.getTime() + FOR_HEAD_MS) : dateOf(one.dueAt)
-  const incidents = Math.max(1, one.incidents - left)
+  const incidents = Math.max(1, one.incidents - left.length)
   const finishedAt = dateOf(one.finishedAt)
   const { isDigest, isShadowed } = one
   await restoreFeedback(tx, key, { state, dueAt, finishedAt, incidents, isDigest, isShadowed })
   return state
+}
+
+/** Has a feedback report merged into `head` again when the action is undone that withdrew that. */
+function recordMember(tx: Db, head: FeedbackKey, member: FeedbackKey): Promise<void> {
+  return amendRecorded(tx, [head.reportId], (key, one) => {
+    const { state, members, incidents } = one
+    const isKnown = members.some((other) => nameOf(other) === nameOf(member))
+    if (key.number !== head.number || !unsent.includes(state) || isKnown) return one
+    return { ...one, members: [...members, member], incidents: incidents + 1 }
+  })
+}
+
+/** Has feedback merged into `head` again when the actions are undone that withdrew this feedback. */
+function recordMerged(tx: Db, head: FeedbackKey, members: readonly FeedbackKey[]): Promise<void> {
+  const names = new Set(members.map(nameOf))
+  const ids = members.map(({ reportId }) => reportId)
+  const merged = { state: 'merged', mergedInto: head.reportId, mergedNumber: head.number } as const
+  return amendRecorded(tx, ids, (key, one) => {
+    return names.has(nameOf(key)) && one.state === 'waiting'
+      ? { ...one, ...merged, dueAt: null }
+      : one
+  })
 }
 
 function dateOf(text: string | null): Date | null {

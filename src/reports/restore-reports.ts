@@ -207,8 +207,9 @@ async function resume(
 ): Promise<Restored> {
   const now = app.clock()
   const recorded = record.feedback
-  const wasNotified = await giveBackFeedback(tx, { reportId: id, recorded, isFreed }, app, now)
-  await markSentBefore(tx, [id])
+  const given = { reportId: id, recorded, isFreed }
+  const { wasNotified, isMerged } = await giveBackFeedback(tx, given, app, now)
+  if (!isMerged) await markSentBefore(tx, [id])
   const { state, isLookUp } = record
   if (state === 'received' || shadow === 'released') {
     await send(app.boss, analyzeReport, [{ reportId: id }], tx)
