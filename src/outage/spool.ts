@@ -176,11 +176,10 @@ export async function findSpoolFault({
   const file = path.join(folder, `.test-${systemRandom(16).toString('hex')}`)
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    if ((await readSpool(folder)).bytes >= bytesMax) return full
     await writeFile(file, Buffer.alloc(TEST_BYTES), { mode: 0o600, flag: 'wx', flush: true })
     await syncFolder(folder)
     await rm(file)
-    return undefined
+    return (await readSpool(folder)).bytes + TEST_BYTES > bytesMax ? full : undefined
   } catch (error) {
     await rm(file, { force: true }).catch(() => undefined)
     return `SPOOL_DIR cannot be written: ${diskFaultOf(error)}`

@@ -247,21 +247,6 @@ test('known callers survive in a file that only this installation can read', asy
   isAway = false
 })
 
-test('a full spool refuses, and keeps what it has', async () => {
-  const large = (mark: string) =>
-    Buffer.concat([spamMessage(mark), Buffer.from(crypto.getRandomValues(new Uint8Array(60_000)))])
-  const kept: string[] = []
-  await withoutDatabase(async () => {
-    for (let number = 0; ; number++) {
-      const answer = await post(ann, large(`large-${number}`) as Buffer<ArrayBuffer>)
-      if (answer.status === 503) break
-      kept.push((await receiptOf(answer)).id)
-    }
-  })
-  expect(kept.length).toBeGreaterThan(5)
-  for (const id of kept) expect((await get(ann, id)).status).toBe(200)
-})
-
 test('while the spool cannot be written, readyz says so, without the database by 503', async () => {
   const ready = async () => {
     const answer = await fetch(`${site.url}/readyz`)
@@ -289,4 +274,19 @@ test('while the spool cannot be written, readyz says so, without the database by
   }
   await expect.poll(spoolFiles).toEqual([])
   await expect.poll(ready, patience).toEqual([200, 'ready'])
+})
+
+test('a full spool refuses, and keeps what it has', async () => {
+  const large = (mark: string) =>
+    Buffer.concat([spamMessage(mark), Buffer.from(crypto.getRandomValues(new Uint8Array(60_000)))])
+  const kept: string[] = []
+  await withoutDatabase(async () => {
+    for (let number = 0; ; number++) {
+      const answer = await post(ann, large(`large-${number}`) as Buffer<ArrayBuffer>)
+      if (answer.status === 503) break
+      kept.push((await receiptOf(answer)).id)
+    }
+  })
+  expect(kept.length).toBeGreaterThan(5)
+  for (const id of kept) expect((await get(ann, id)).status).toBe(200)
 })

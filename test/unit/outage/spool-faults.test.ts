@@ -127,7 +127,11 @@ test('a missing folder is created again, and a test leaves nothing in it', async
 })
 
 test('a full spool, or none, has a fault', async () => {
-  const spool = await openHere(60_000)
+  const spool = await openHere(110_000)
+  await spool.append(entry)
+  await spool.append({ ...entry, content: Buffer.alloc(10) })
+  // What is left is too small for an entry of the usual size.
+  expect(await spool.fault(0)).toBe('the spool is full')
   await spool.append(entry)
   await spool.append({ ...entry, content: Buffer.alloc(10) })
   await expect(spool.append(entry)).rejects.toThrow(BusyError)
