@@ -431,7 +431,7 @@ test.skipIf(isDistributed)('desks that were notified meanwhile get a correction'
   const notes = await pool.query<{ id: string }>(`
     update feedback_reports set state = 'sent', finished_at = created_at, message_id = '<n@x>'
     where kind = 'redeemed' returning report_id as id`)
-  expect(notes.rowCount).toBeGreaterThan(3)
+  expect(notes.rowCount).toBeGreaterThan(1)
   site.setClock(later(20 * MINUTE_MS))
   await undo(site, id)
   await site.work()
