@@ -1,3 +1,5 @@
+import { concealKeys } from './mail/conceal-keys.ts'
+
 /**
  * An error that the caller made and can correct: returned to the caller, not logged as a failure.
  */
@@ -59,7 +61,7 @@ const LOG_CHARS_MAX = 300
  */
 export function forLog(reason: string): string {
   const address = /[^\s<>@"'(),;:[\]]{1,64}@[^\s<>@"'(),;:]{1,253}/g
-  return reason.slice(0, 1_000).replace(address, '…@…').slice(0, LOG_CHARS_MAX)
+  return concealKeys(reason.slice(0, 1_000)).replace(address, '…@…').slice(0, LOG_CHARS_MAX)
 }
 
 /**

@@ -1,33 +1,32 @@
 /**
  * The keys of ours that may occur in mail, and in texts about mail, each with what precedes it. The
- * last group is the key.
+ * group is the key, at the end. Each shape begins with a character that is rare in encoded files,
+ * because a search for all of them at once takes several times as long.
  */
-const shapes = {
-  /**
-   * The signature of a token: in answer links, links to a desk's page, links that turn letters off,
-   * and addresses for answers and bounces.
-   */
-  signature: '[a-z2-7]{28}-([a-z2-7]{16})',
-  /** Like `signature`: relays change the case of addresses. */
-  upperSignature: '[A-Z2-7]{28}-([A-Z2-7]{16})',
-  /** The token of a link that sets a password, or confirms or changes an address. */
-  account: '/account/(?:confirm|reset|move)/([\\w-]{32})',
-  /** The token of a link that confirms an enrollment. */
-  enrollment: '/consumers/enroll/([\\w-]{32})',
-  /** The token of the page about a delisting request or an erased account. */
-  statePage: '/(?:delist|account/erased)/([\\w-]{32})',
-  /** The secret of a reporter's address for reports by mail. */
-  mailIn: '[Rr][Ee][Pp][Oo][Rr][Tt]-([a-z2-7]{26}|[A-Z2-7]{26})@',
-  webhookSecret: 'whsec_([A-Za-z0-9+/]{43}=?)',
-  apiToken: 'sp_([\\w-]{43})',
-} satisfies Record<string, string>
-
-const anyKey = new RegExp(Object.values(shapes).join('|'), 'g')
-const anyKeyOnce = new RegExp(anyKey.source)
+const shapes = [
+  // The signature of a token: in answer links, links to a desk's page, links that turn letters off,
+  // and addresses for answers and bounces. Relays change the case of addresses.
+  /-(?:2D)?([a-z2-7]{16})(?<=[a-z2-7]{28}-(?:2D)?[a-z2-7]{16})/g,
+  /-(?:2D)?([A-Z2-7]{16})(?<=[A-Z2-7]{28}-(?:2D)?[A-Z2-7]{16})/g,
+  // The token of a link that sets a password, or confirms or changes an address.
+  /\/account\/(?:confirm|reset|move)\/([\w-]{32})/g,
+  // The token of a link that confirms an enrollment.
+  /\/consumers\/enroll\/([\w-]{32})/g,
+  // The token of the page about a delisting request or an erased account.
+  /\/(?:delist|account\/erased)\/([\w-]{32})/g,
+  // The same in the links of a gateway that writes `_` for `/`, `-2D` for `-` and `-5F` for `_`.
+  /_(?:account_(?:confirm|reset|move|erased)|consumers_enroll|delist)_([\w-]{32,96})/g,
+  // The secret of a reporter's address for reports by mail.
+  /[Rr][Ee][Pp][Oo][Rr][Tt]-([a-z2-7]{26}|[A-Z2-7]{26})/g,
+  // The secret of a webhook.
+  /whsec_([A-Za-z0-9+/]{43}=?)/g,
+  // The token of a program.
+  /sp_([\w-]{43})/g,
+]
 
 /** Whether a text has a key that is not hidden by an encoding. */
 export function hasPlainKey(text: string): boolean {
-  return anyKeyOnce.test(text)
+  return shapes.some((shape) => text.search(shape) >= 0)
 }
 
 /** Encodings within encodings are undone up to this depth. */
@@ -38,15 +37,22 @@ const DEPTH_MAX = 5
  * base64, percent-encoding, character references or UTF-16, or broken over several lines. The
  * length of the text, and every other character, stay the same. For mail that others wrote or
  * quoted, which is shown to other people than its owner; mail that we compose is masked when it is
- * composed. Linear time.
+ * composed. Linear time: base64 that is made to be expensive is masked whole.
  */
-export function concealKeys(text: string, depth = 0): string {
+export function concealKeys(text: string): string {
+  return conceal(text, 0, { left: 16 * text.length + 100_000, searched: new Set() })
+}
+
+/** How many characters may still be decoded, and base64 that was searched without result. */
+type Effort = { left: number; searched: Set<string> }
+
+function conceal(text: string, depth: number, effort: Effort): string {
   const plain = maskPlain(text)
   if (depth >= DEPTH_MAX) return plain
   const view = unescaped(plain)
-  const masked = concealBase64(view === undefined ? plain : view.text, depth)
+  const masked = concealBase64(view === undefined ? plain : view.text, depth, effort)
   if (view === undefined) return masked
-  const deep = concealKeys(masked, depth + 1)
+  const deep = conceal(masked, depth + 1, effort)
   return deep === view.text ? plain : withMasks(plain, view, deep)
 }
 
@@ -80,11 +86,14 @@ export async function concealKeysInSteps(
 }
 
 function maskPlain(text: string): string {
-  return text.replace(anyKey, (all: string, ...groups: (string | undefined)[]) => {
-    const key = groups.slice(0, Object.keys(shapes).length).find((group) => group !== undefined)
-    const at = key === undefined ? -1 : all.lastIndexOf(key)
-    return key === undefined ? all : `${all.slice(0, at)}${stars(key)}${all.slice(at + key.length)}`
-  })
+  return shapes.reduce(
+    (shown, shape) =>
+      shown.replace(
+        shape,
+        (all: string, key: string) => all.slice(0, all.length - key.length) + stars(key),
+      ),
+    text,
+  )
 }
 
 function stars(text: string): string {
@@ -99,16 +108,20 @@ type View = { text: string; pieces: { at: number; from: number; length: number }
 
 /**
  * What may stand between two characters of a key, or for one: a line break with the marks of a
- * quotation, the second byte of UTF-16, an octet in quoted-printable or percent-encoding, a
- * character reference. An empty line ends a text.
+ * quotation, the border of two encoded words or parts of a parameter, a place where a page may
+ * break a word, the second byte of UTF-16, an octet in quoted-printable or percent-encoding, a
+ * character reference, an escape of JSON. An empty line ends a text.
  */
 const escape = new RegExp(
   [
+    String.raw`\?=\s{1,9}=\?[\w*-]{1,40}\?[BbQq]\?`,
+    String.raw`"?;\s{1,9}\w{1,20}\*\d{1,3}\*?="?`,
     String.raw`(?:=[ \t]{0,9})?\r?\n(?!\r?\n)(?:[>| \t]|&gt;)*`,
     // In JSON.
-    String.raw`(?:=[ \t]{0,9})?(?:\\r)?\\n(?!(?:\\r)?\\n)(?:[>| ]|\\t)*`,
+    String.raw`(?:=[ \t]{0,9})?(?:\\r)?\\n(?!(?:\\r)?\\n)(?:[>| ]|\\t)*|\\u[0-9A-Fa-f]{4}|\\/`,
     String.raw`\0|=[0-9A-Fa-f]{2}|%(?:25)*[0-9A-Fa-f]{2}`,
-    '&#x?[0-9A-Fa-f]{2,3};|&(?:amp|gt|lt|quot);',
+    '&#(?:[xX][0-9A-Fa-f]{2,6}|[0-9]{2,7});?|&(?:amp|gt|lt|quot|sol|commat|lowbar|plus|equals);',
+    '<wbr ?/?>|&shy;',
   ].join('|'),
   'g',
 )
@@ -142,15 +155,25 @@ const named: Readonly<Record<string, string>> = {
   '&gt;': '>',
   '&lt;': '<',
   '&quot;': '"',
+  '&sol;': '/',
+  '&commat;': '@',
+  '&lowbar;': '_',
+  '&plus;': '+',
+  '&equals;': '=',
+  '&shy;': '',
+  '\\/': '/',
 }
 
 /** The character for an escape: '' for a break, undefined if it is none that a key may have. */
 function characterOf(found: string): string | undefined {
-  if (found.startsWith('&') && !found.startsWith('&#')) return named[found]
-  if (!/^(?:=[0-9A-Fa-f]|[%&])/.test(found)) return ''
-  const isDecimal = /^&#\d/.test(found)
-  const digits = found.replace(/;$/, '')
-  const code = isDecimal ? Number(digits.slice(2)) : Number.parseInt(digits.slice(-2), 16)
+  const known = named[found]
+  if (known !== undefined) return known
+  if (!/^(?:=[0-9A-Fa-f]|[%&]|\\u)/.test(found)) return ''
+  const [, decimal, hex = ''] = /^&#(?:(\d+)|[xX]([0-9A-Fa-f]+))/.exec(found) ?? []
+  const code = decimal
+    ? Number(decimal)
+    : Number.parseInt(hex || found.replace(/^\\u|^.*(?=..$)/, ''), 16)
+  if (code === 0) return ''
   return code > 0x20 && code < 0x7f ? String.fromCharCode(code) : undefined
 }
 
@@ -172,28 +195,41 @@ function withMasks(text: string, { text: before, pieces }: View, after: string):
 
 /** An asterisk in the form and length of another escaped character. */
 function escapedStar(original: string): string {
-  if (!original.startsWith('&')) return `${original.slice(0, -2)}2A`
-  const isHex = /^&#x/i.test(original)
-  const digits = original.length - (isHex ? 4 : 3)
-  return `${isHex ? '&#x' : '&#'}${(isHex ? '2A' : '42').padStart(digits, '0')};`
+  const [, start, digits = '', end = ''] = /^(&#[xX]?)([0-9A-Fa-f]+)(;?)/.exec(original) ?? []
+  if (start === undefined) {
+    const isNumber = /[0-9A-Fa-f]{2}$/.test(original)
+    return isNumber ? `${original.slice(0, -2)}2A` : stars(original)
+  }
+  return `${start}${(start === '&#' ? '42' : '2A').padStart(digits.length, '0')}${end}`
 }
 
-const base64Run = /[A-Za-z0-9+/]{32,}/g
+const base64Run = /[A-Za-z0-9+/_-]{32,}/g
 /** What every encoded key has: decoded text without it is not searched. */
 const hint = /[a-z2-7]{8}|[A-Z2-7]{8}|[\w+/-]{20}|(?:[\w/-]\0){8}/
 
 /** Conceals keys in base64. Text before the first line may shift it, so each shift is tried. */
-function concealBase64(text: string, depth: number): string {
+function concealBase64(text: string, depth: number, effort: Effort): string {
   return text.replace(base64Run, (run) => {
+    if (effort.searched.has(run)) return run
+    if (effort.left < 0) return stars(run)
     let shown = run
     for (let shift = 0; shift < 4; shift++) {
       const decoded = Buffer.from(shown.slice(shift), 'base64').toString('latin1')
+      effort.left -= decoded.length
       if (!hint.test(decoded)) continue
-      const concealed = concealKeys(decoded, depth + 1)
-      if (concealed === decoded) continue
-      const encoded = Buffer.from(concealed, 'latin1').toString('base64').replace(/=+$/, '')
-      shown = shown.slice(0, shift) + encoded + shown.slice(shift + encoded.length)
+      const concealed = conceal(decoded, depth + 1, effort)
+      if (concealed !== decoded) shown = reencoded(shown, shift, decoded, concealed)
     }
+    if (shown === run) effort.searched.add(run)
     return shown
   })
+}
+
+/** Puts what was changed into base64 of either alphabet. */
+function reencoded(run: string, shift: number, before: string, after: string): string {
+  const [old, changed] = [before, after].map((text) =>
+    Buffer.from(text, 'latin1').toString('base64').replace(/=+$/, ''),
+  ) as [string, string]
+  const part = Array.from(changed, (digit, at) => (digit === old[at] ? run[shift + at] : digit))
+  return run.slice(0, shift) + part.join('') + run.slice(shift + changed.length)
 }

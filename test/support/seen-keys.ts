@@ -14,25 +14,35 @@ export function keysIn(bytes: Buffer, keys: Readonly<Record<string, string>>): s
   results.set(keys, of)
   const known = of.get(id)
   if (known) return known
-  const found = new Set<string>()
-  look(bytes.toString('latin1'), keys, found, 0)
-  of.set(id, [...found])
-  return [...found]
+  const found = look(bytes.toString('latin1'), keys)
+  of.set(id, found)
+  return found
 }
 
 /** The results for bytes that were searched before: many readers download the same. */
 const results = new WeakMap<object, Map<string, string[]>>()
 
-function look(
-  text: string,
-  keys: Readonly<Record<string, string>>,
-  found: Set<string>,
-  depth: number,
-): void {
-  for (const [name, key] of Object.entries(keys)) {
-    if (text.includes(key) || text.includes(key.toUpperCase())) found.add(name)
+/** Looks into a text, what it is decoded, what that is decoded again, and so on. */
+function look(text: string, keys: Readonly<Record<string, string>>): string[] {
+  const found = new Set<string>()
+  const seen = new Set<string>()
+  let level = [text]
+  for (let depth = 0; depth <= DEPTH_MAX; depth++) {
+    // Decodings in another order often have the same result.
+    const fresh = [...new Set(level)].filter((one) => !seen.has(one))
+    for (const one of fresh) {
+      seen.add(one)
+      for (const [name, key] of Object.entries(keys)) {
+        if (one.includes(key) || one.includes(key.toUpperCase())) found.add(name)
+      }
+    }
+    if (depth < DEPTH_MAX) level = fresh.flatMap(decodings)
   }
-  if (depth === DEPTH_MAX) return
+  return [...found]
+}
+
+/** A text after each decoding that it may need. */
+function decodings(text: string): string[] {
   const forms = [
     text.replaceAll(/=\r?\n/g, '').replaceAll(/=([0-9A-F]{2})/gi, character),
     text.replaceAll(/\r?\n(?:[>|] ?)*/g, ''),
@@ -41,19 +51,18 @@ function look(
     text.replaceAll('&amp;', '&').replaceAll('&gt;', '>'),
     text.replaceAll(String.raw`\r`, '\r').replaceAll(String.raw`\n`, '\n'),
     text.replaceAll('\0', ''),
-  ]
-  for (const form of forms) if (form !== text) look(form, keys, found, depth + 1)
+  ].filter((form) => form !== text)
   for (const [run] of text.matchAll(/[A-Za-z0-9+/\r\n]{60,}/g)) {
     const digits = run.replaceAll(/[\r\n]/g, '')
     for (let shift = 0; shift < 4; shift++) {
       const decoded = Buffer.from(digits.slice(shift), 'base64').toString('latin1')
-      const isText = /[\w-]{10}|(?:[\w-]\0){6}/.test(decoded.slice(0, 2_000))
-      if (isText) look(decoded, keys, found, depth + 1)
+      if (/[\w-]{10}|(?:[\w-]\0){6}/.test(decoded.slice(0, 2_000))) forms.push(decoded)
     }
   }
   if (text.startsWith('\x1f\x8b')) {
-    look(gunzipSync(Buffer.from(text, 'latin1')).toString('latin1'), keys, found, depth + 1)
+    forms.push(gunzipSync(Buffer.from(text, 'latin1')).toString('latin1'))
   }
+  return forms
 }
 
 function character(_: string, hex: string): string {

@@ -240,7 +240,7 @@ export function reportsApi(site: Site): Router {
     sendJson(res, 200, await describeReport(site.pool, report), reader)
   })
   router.delete('/:id', async (req, res) => {
-    const { report, reporter } = await requireOwnReport(req, res, site, 'retract')
+    const { report, reporter, reader } = await requireOwnReport(req, res, site, 'retract')
     const isReporter = report.reporterId === reporter.id
     const administratorId = reporter.id
     await retractReport(
@@ -249,7 +249,7 @@ export function reportsApi(site: Site): Router {
       isReporter ? { isReporter } : { isReporter, administratorId },
     )
     const retracted = { ...report, state: 'retracted' as const }
-    sendJson(res, 200, await describeReport(site.pool, retracted))
+    sendJson(res, 200, await describeReport(site.pool, retracted), reader)
   })
   router.all('/:id', otherMethods('GET', 'DELETE'))
   router.post('/:id/confirmation', async (req, res) => {

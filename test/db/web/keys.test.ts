@@ -272,19 +272,21 @@ test('every kind of key is placed, and is found where it is placed', () => {
 test.for(readers)('no page, download or answer of the API shows a key: $role', async (reader) => {
   const { browser, token } = reader
   const seen: string[] = []
+  const look = async (address: string) => {
+    const isApi = address.startsWith('/api') || address === '/metrics'
+    const headers = isApi && token !== '' ? { authorization: `Bearer ${token}` } : undefined
+    const answer = headers
+      ? await fetch(`${site.url}${address}`, { headers, redirect: 'manual' })
+      : await browser.get(address)
+    const bytes = Buffer.from(await answer.arrayBuffer())
+    const isOfOthers = /^\/(?:admin|api)/.test(address)
+    if (answer.status !== 200) return
+    if (isOfOthers && ids.some((id) => address.includes(id))) seen.push(address)
+    expect([address, keysIn(bytes, needles)]).toEqual([address, []])
+  }
   for (const route of routes.filter((one) => !skipped.test(one))) {
-    for (const address of addressesOf(route)) {
-      const isApi = address.startsWith('/api') || address === '/metrics'
-      const headers = isApi && token !== '' ? { authorization: `Bearer ${token}` } : undefined
-      const answer = headers
-        ? await fetch(`${site.url}${address}`, { headers, redirect: 'manual' })
-        : await browser.get(address)
-      const bytes = Buffer.from(await answer.arrayBuffer())
-      const isOfOthers = /^\/(?:admin|api)/.test(address)
-      if (answer.status !== 200) continue
-      if (isOfOthers && ids.some((id) => address.includes(id))) seen.push(address)
-      expect([address, keysIn(bytes, needles)]).toEqual([address, []])
-    }
+    const addresses = addressesOf(route)
+    while (addresses.length > 0) await Promise.all(addresses.splice(0, 5).map(look))
   }
   const isStaff = roles.some((role) => role === reader.role)
   if (isStaff) expect(seen.length).toBeGreaterThan(10)
@@ -415,6 +417,16 @@ test('a copy that was stored with its keys is masked when shown, and by housekee
   )
   expect(rows[0]?.is_masked).toBe(true)
   expect(rows[0] && (await unpack(rows[0])).equals(copy)).toBe(true)
+})
+
+test('an analyst who retracts the report of another person sees no key in the answer', async () => {
+  const analyst = holders.find(({ role }) => role === 'analyst')
+  const headers = { authorization: `Bearer ${analyst?.token}` }
+  const url = `${site.url}/api/v1/reports/${await report('retracted-keys', false)}`
+  const answer = await fetch(url, { method: 'DELETE', headers })
+  const text = await answer.text()
+  expect([answer.status, text]).toEqual([200, expect.stringContaining('/account/reset/')])
+  expect(keysIn(Buffer.from(text), needles)).toEqual([])
 })
 
 /** Tables of what the program writes itself. Mail that it received is stored as it arrived. */

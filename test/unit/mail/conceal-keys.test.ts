@@ -109,6 +109,112 @@ test.for(Object.entries(ways))('every kind of key is concealed in %s', async ([,
   }
 })
 
+const number = (text: string, shape: RegExp, radix: number) =>
+  text.replaceAll(shape, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, radix)))
+const hex = (character: string) => character.charCodeAt(0).toString(16).padStart(2, '0')
+
+/** Rarer ways, each with its reverse. */
+const rareWays: Readonly<
+  Record<string, { write: (text: string) => string; read: (text: string) => string }>
+> = {
+  'long character references': {
+    write: (text) => text.replaceAll(/[^a-z]/g, (one) => `&#x0000${hex(one)};`),
+    read: (text) => number(text, /&#x([0-9a-f]+);/gi, 16),
+  },
+  'character references without an end': {
+    write: (text) => text.replaceAll(/[/@_-]/g, (one) => `&#${one.charCodeAt(0)}`),
+    read: (text) => number(text, /&#(\d\d)/g, 10),
+  },
+  'named references': {
+    write: (text) => text.replaceAll('/', '&sol;').replaceAll('@', '&commat;'),
+    read: (text) => text.replaceAll('&sol;', '/').replaceAll('&commat;', '@'),
+  },
+  'escapes of JSON': {
+    write: (text) => text.replaceAll(/[/@-]/g, (one) => `\\u00${hex(one)}`),
+    read: (text) => number(text, /\\u00([0-9a-f]{2})/gi, 16),
+  },
+  'strokes of JSON': {
+    write: (text) => text.replaceAll('/', String.raw`\/`),
+    read: (text) => text.replaceAll(String.raw`\/`, '/'),
+  },
+  'places to break a word': {
+    write: (text) => text.replaceAll(/.{9}/g, '$&<wbr>'),
+    read: (text) => text.replaceAll('<wbr>', ''),
+  },
+  'encoded words': {
+    write: (text) =>
+      (text.match(/.{1,21}/g) ?? [])
+        .map((part) => `=?utf-8?B?${Buffer.from(part).toString('base64')}?=`)
+        .join('\r\n '),
+    read: (text) =>
+      text.replaceAll(/\s*=\?utf-8\?B\?(.*?)\?=/g, (_, part: string) =>
+        Buffer.from(part, 'base64').toString('latin1'),
+      ),
+  },
+  'parts of a parameter': {
+    write: (text) =>
+      (text.match(/.{1,20}/g) ?? []).map((part, at) => `filename*${at}="${part}"`).join(';\r\n '),
+    read: (text) => text.replaceAll(/";\r\n filename\*\d+="/g, ''),
+  },
+  'base64 of links': {
+    write: (text) => Buffer.from(`\u00fb\u00ff\u00bf${text}`, 'latin1').toString('base64url'),
+    read: (text) => Buffer.from(text, 'base64url').toString('latin1'),
+  },
+  'UTF-16 in quoted-printable': {
+    write: (text) => text.replaceAll(/./g, '$&=00'),
+    read: (text) => text.replaceAll('=00', ''),
+  },
+}
+
+test.for(Object.entries(rareWays))('every kind of key is concealed in %s', ([, way]) => {
+  for (const text of texts) {
+    const key = text.replace(/@.*/, '').slice(-16)
+    const written = way.write(text)
+    expect(way.read(written)).toContain(key)
+    const concealed = concealKeys(written)
+    expect(concealed).toHaveLength(written.length)
+    expect([written, way.read(concealed).includes(key)]).toEqual([written, false])
+    expect(way.read(concealed)).toHaveLength(way.read(written).length)
+  }
+})
+
+test('a link is concealed that a gateway wrote with other characters', () => {
+  const escaped = (text: string) =>
+    text.replaceAll(/[-_:]/g, (one) => `-${hex(one).toUpperCase()}`).replaceAll('/', '_')
+  const links = [
+    ...[`https://a.example/consumers/${token}`, `https://a.example/answer/${token}/stop`],
+    ...['confirm', 'reset', 'move'].map((one) => `https://a.example/account/${one}/a-b_${random}`),
+    `https://a.example/consumers/enroll/${random}`,
+  ].map(escaped)
+  for (const written of links) {
+    const concealed = concealKeys(`https://gateway.example/v2/url?u=${written}&d=DwMF`)
+    expect(concealed).toContain('&d=DwMF')
+    expect([written, concealed.includes(random.slice(-16))]).toEqual([written, false])
+    expect([written, concealed.includes(token.slice(-16))]).toEqual([written, false])
+  }
+})
+
+test('the address of a reporter is concealed without its domain', () => {
+  expect(concealKeys(`user=report-${'abcdefghijklmnopqrstuvwxyz'} unknown`)).toBe(
+    `user=report-${'*'.repeat(26)} unknown`,
+  )
+})
+
+test.for([
+  ['base64 that is base64 at each shift', 'V'],
+  ['the same with many levels of escapes', `${'V'.repeat(1_000)}${'&amp;amp;amp;amp;amp;amp;'}`],
+  ['the same in short pieces', `${'V'.repeat(64)}=41`],
+] as const)('%s takes hardly longer than any text', ([, piece]) => {
+  const cpuMs = (text: string) => {
+    const before = process.cpuUsage()
+    concealKeys(text)
+    return process.cpuUsage(before).user / 1_000
+  }
+  const long = (one: string) => one.repeat(Math.ceil(1_000_000 / one.length))
+  cpuMs(long('&#x2F;'))
+  expect(cpuMs(long(piece))).toBeLessThan(4 * Math.max(cpuMs(long('&#x2F;')), 100))
+})
+
 test('a key at the border of two steps is concealed', async () => {
   const text = `https://a.example/account/reset/${random}`
   for (let at = -60; at < 20; at += 5) {

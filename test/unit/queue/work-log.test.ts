@@ -36,6 +36,11 @@ test('a failed job is logged without the addresses that a mail server quoted', a
   expect(lines).toEqual([{ queue: 'q', jobId: '1', reason: '450 4.2.1 <…@…>: try …@… later' }])
 })
 
+test('the log gets no link that a mail server quoted', () => {
+  const reason = '550 refused: https://a.example/account/reset/Zm9vYmFyYmF6cXV4MDEyMzQ1Njc4OTAx'
+  expect(forLog(reason)).toBe(`550 refused: https://a.example/account/reset/${'*'.repeat(32)}`)
+})
+
 test('an overlong reason is cut, in little time', async () => {
   for (const piece of ['a', 'a@', '@', 'a.b ']) {
     const endless = piece.repeat(2_000_000)
