@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { headOf, readEntry, scanBlock } from '../../../src/counting/packed/delta-packing.ts'
+import { headOf } from '../../../src/counting/packed/delta-packing.ts'
 import { learnerEmail } from '../../../src/reports/learn-message.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
 import { checkedMail } from '../../support/checked-mail.ts'
-import { type CheckSite, openCheckSite } from './check-site.ts'
+import { type CheckSite, increments, openCheckSite } from './check-site.ts'
 
 let site: CheckSite
 const mail = checkedMail('one', 'https://bad.example/')
@@ -95,7 +95,7 @@ test('each check counts once: every shingle of the message, under "checks"', asy
   for (let times = 0; times < 3; times++) await site.post('/checkv2', mail)
   await site.post('/checkv2', checkedMail('two', 'https://bad.example/'))
   await site.stop()
-  const sums = await increments()
+  const sums = await increments(site)
   const link = await site.app.rows('select count(*)::int as rows from counter_deltas')
   expect(link[0]?.['rows']).toBeGreaterThan(0)
   const amounts = new Set([...sums.values()])
@@ -104,24 +104,3 @@ test('each check counts once: every shingle of the message, under "checks"', asy
   expect(amounts).toEqual(new Set([4, 3, 1]))
   expect([...sums.keys()].every((key) => key.startsWith(`${headOf(1, 1, 0)} `))).toBe(true)
 })
-
-/**
- * Returns the sums of the increments that wait for the roll-up. Each is identified by its head
- * (without the bit for uniques), its key and its unique, but not by its slot.
- */
-async function increments(): Promise<Map<string, number>> {
-  const rows = await site.app.rows('select content from counter_deltas')
-  const sums = new Map<string, number>()
-  for (const row of rows) {
-    const block = row['content'] as Buffer
-    scanBlock(block, (hi, lo, _slot, at) => {
-      const amounts: number[] = []
-      const cursor = { bytes: block, at }
-      const head = readEntry(cursor, amounts)
-      const unique = head & 64 ? block.toString('hex', cursor.at, cursor.at + 8) : ''
-      const key = `${head & 63} ${hi} ${lo} ${unique}`
-      sums.set(key, (sums.get(key) ?? 0) + Number(amounts[0]))
-    })
-  }
-  return sums
-}

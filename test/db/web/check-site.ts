@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { readEntry, scanBlock } from '../../../src/counting/packed/delta-packing.ts'
 import { serveChecks } from '../../../src/web/check/serve-check.ts'
 import { type CheckTools, createMessageChecker } from '../../../src/judging/check-message.ts'
 import { openTestApp, type TestApp } from '../../support/app.ts'
@@ -70,4 +71,25 @@ export async function openCheckSite(
       await app.close()
     },
   }
+}
+
+/**
+ * Returns the sums of the increments that wait for the roll-up. Each is identified by its head
+ * (without the bit for uniques), its key and its unique, but not by its slot.
+ */
+export async function increments(site: CheckSite): Promise<Map<string, number>> {
+  const rows = await site.app.rows('select content from counter_deltas')
+  const sums = new Map<string, number>()
+  for (const row of rows) {
+    const block = row['content'] as Buffer
+    scanBlock(block, (hi, lo, _slot, at) => {
+      const amounts: number[] = []
+      const cursor = { bytes: block, at }
+      const head = readEntry(cursor, amounts)
+      const unique = head & 64 ? block.toString('hex', cursor.at, cursor.at + 8) : ''
+      const key = `${head & 63} ${hi} ${lo} ${unique}`
+      sums.set(key, (sums.get(key) ?? 0) + Number(amounts[0]))
+    })
+  }
+  return sums
 }
