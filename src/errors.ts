@@ -1,4 +1,7 @@
 import { concealKeys } from './mail/conceal-keys.ts'
+import { LRUCache } from 'lru-cache'
+import type { Logger } from './log.ts'
+import type { Clock } from './world.ts'
 
 /**
  * An error that the caller made and can correct: returned to the caller, not logged as a failure.
@@ -83,4 +86,33 @@ export function sqlState(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined
   const { code } = error
   return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : undefined
+}
+
+/**
+ * Minimum time in milliseconds between two log lines with the same reason, and maximum number of
+ * reasons remembered.
+ */
+const COMPLAINT_MS = 60_000
+const REASONS_MAX = 100
+
+/**
+ * Returns a function that logs failures: a new reason immediately, the same reason at most once per
+ * `COMPLAINT_MS`.
+ */
+export function complainer(
+  { clock, log }: { clock: Clock; log: Pick<Logger, 'warn'> },
+  sentence: string,
+): (error: unknown) => void {
+  const said = new LRUCache<string, true>({
+    max: REASONS_MAX,
+    ttl: COMPLAINT_MS,
+    perf: { now: () => clock().getTime() },
+    ttlResolution: 0,
+  })
+  return (error) => {
+    const reason = reasonOf(error)
+    if (said.has(reason)) return
+    said.set(reason, true)
+    log.warn({ reason }, sentence)
+  }
 }

@@ -10,6 +10,7 @@ import {
   markDaysDue,
 } from '../db/reporter-days.ts'
 import { insertSearchNews } from '../db/search.ts'
+import { complainer } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { shingleHash } from '../pieces/shingles/hash.ts'
 import { pairTypes } from '../pieces/shingles/pair-types.ts'
@@ -17,7 +18,7 @@ import { pieceTypes } from '../pieces/shingles/piece-types.ts'
 import { type Clock, untilNext } from '../world.ts'
 import { wholePairKey } from './keys.ts'
 import type { CounterReader, Point } from './reader.ts'
-import { complainer, type Rounds, runRounds } from './run-roll-ups.ts'
+import { type Rounds, runRounds } from './run-roll-ups.ts'
 
 /** Pair types that are counted for a campaign besides its reports. */
 const pairs = {

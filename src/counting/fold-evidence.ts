@@ -25,6 +25,7 @@ import {
   type WholeReputation,
 } from '../db/reputations.ts'
 import { listReporterEmails } from '../db/reporters.ts'
+import { complainer } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { domainOf, registrableDomainOf } from '../mail/address.ts'
 import { freeMailDomains } from '../pieces/features/material.ts'
@@ -54,7 +55,7 @@ import {
   unpackEvidence,
   WHOLE_PART,
 } from './evidence.ts'
-import { complainer, inGroups, type Rounds, runRounds } from './run-roll-ups.ts'
+import { inGroups, type Rounds, runRounds } from './run-roll-ups.ts'
 
 type Desk = {
   karmas: Map<string, KarmaRow>

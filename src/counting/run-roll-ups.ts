@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import { listShardBacklogs, REPORTS, type ShardBacklog } from '../db/counter-rows.ts'
 import { listShards, type Shard } from '../db/counters.ts'
 import { measureTables } from '../db/dead-letters.ts'
@@ -6,7 +5,7 @@ import { ensureCounterPartitions } from '../db/partitions.ts'
 import { groupedByNode, nearShard } from '../db/nodes.ts'
 import type { Pool } from '../db/pool.ts'
 import { isDistributed } from '../db/prepared.ts'
-import { reasonOf, sqlState } from '../errors.ts'
+import { complainer, reasonOf, sqlState } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { type Clock, untilNext, uuidTime } from '../world.ts'
 import { createGates, FILTER_BYTES } from './gate.ts'
@@ -15,13 +14,6 @@ import { rollUp, spreadReports } from './roll-up.ts'
 
 /** Work that repeats in rounds until it is closed. */
 export type Rounds = { close: () => Promise<void> }
-
-/**
- * Minimum time in milliseconds between two log lines with the same reason, and maximum number of
- * reasons remembered.
- */
-const COMPLAINT_MS = 60_000
-const REASONS_MAX = 100
 
 /**
  * Runs one round after another until closed. Each round returns the pause before the next one, in
@@ -51,28 +43,6 @@ export function runRounds(round: (isClosed: () => boolean) => Promise<number>): 
       wake()
       await running
     },
-  }
-}
-
-/**
- * Returns a function that logs failures: a new reason immediately, the same reason at most once per
- * `COMPLAINT_MS`.
- */
-export function complainer(
-  { clock, log }: { clock: Clock; log: Logger },
-  sentence: string,
-): (error: unknown) => void {
-  const said = new LRUCache<string, true>({
-    max: REASONS_MAX,
-    ttl: COMPLAINT_MS,
-    perf: { now: () => clock().getTime() },
-    ttlResolution: 0,
-  })
-  return (error) => {
-    const reason = reasonOf(error)
-    if (said.has(reason)) return
-    said.set(reason, true)
-    log.warn({ reason }, sentence)
   }
 }
 

@@ -2,6 +2,7 @@ import path from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { Piscina } from 'piscina'
 import type { Packed } from '../db/rows.ts'
+import type { Logger } from '../log.ts'
 import { type SigningKey, signMail } from '../mail/dkim-signature.ts'
 import type { InboundReading } from '../mail/inbound/read-inbound.ts'
 import type { Analysis, AnalysisOptions, FileFindings } from '../pieces/analyze.ts'
@@ -204,6 +205,8 @@ type PoolOptions = ThreadData & {
   threadFile: string
   /** Whether the active model reads the pieces of the text, which take time. */
   readsText: () => boolean
+  /** Without it, nothing is logged. */
+  log: Pick<Logger, 'warn'>
 }
 
 // The extension is `.js` in the compiled package.
@@ -267,7 +270,7 @@ export function createParserPool(
     fast: openFastLane(fastThreads, fastLimits),
     slow: async (chunk) => (await runInTime(slowThread, chunk, slowLimits)) as ParserOutcome[],
   })
-  const reader = createFileReader()
+  const reader = createFileReader(given.log)
   const analyzeWithFiles = createAnalyze(inLine, reader, waitMs)
   return {
     async analyze(raw, asked, order = {}) {

@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { complainer } from '../../errors.ts'
+import type { Logger } from '../../log.ts'
 import type { AnalysisOptions, FileFindings } from '../../pieces/analyze.ts'
-import { inTime, systemElapsed } from '../../world.ts'
+import { inTime, systemClock, systemElapsed } from '../../world.ts'
 import { type ChosenFile, type ChosenFiles, chooseFiles, type FileKind } from './choose-files.ts'
 import type { FileFinding } from './read-file.ts'
 import { createReaderChild, type ReaderChild } from './reader-child.ts'
@@ -50,14 +52,10 @@ type Reading = { finding: Promise<FileFinding>; waiting: Waiting }
 
 /**
  * Creates a reader. PDF files and pictures have a process each, so that a QR code does not wait for
- * a PDF file.
+ * a PDF file. Logs when a process cannot be started.
  */
-export function createFileReader(): FileReader {
-  const spentMs = new LRUCache<string, number>(OWNERS)
-  const lines: Readonly<Record<FileKind, Line>> = {
-    pdf: createLine(createReaderChild('pdf'), spentMs),
-    picture: createLine(createReaderChild('picture'), spentMs),
-  }
+export function createFileReader(log?: Pick<Logger, 'warn'>): FileReader {
+  const lines = createLines(log)
   const known = new LRUCache<string, FileFinding>({ ...KEPT, sizeCalculation: sizeOf })
   const underWay = new Map<string, Reading>()
 
@@ -117,6 +115,16 @@ type Line = {
   add: (waiting: Waiting) => void
   pid: () => number | undefined
   close: () => void
+}
+
+function createLines(log: Pick<Logger, 'warn'> | undefined): Readonly<Record<FileKind, Line>> {
+  const spentMs = new LRUCache<string, number>(OWNERS)
+  const failed =
+    log && complainer({ clock: systemClock, log }, 'Attached files cannot be read. Will retry.')
+  return {
+    pdf: createLine(createReaderChild('pdf', failed), spentMs),
+    picture: createLine(createReaderChild('picture', failed), spentMs),
+  }
 }
 
 /**

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import path from 'node:path'
+import { reasonOf } from '../../errors.ts'
 import type { FileFault } from '../../pieces/analyze.ts'
 import { systemElapsed } from '../../world.ts'
 import type { ChosenFile, FileKind } from './choose-files.ts'
@@ -44,12 +45,22 @@ const PROGRAM = path.join(
   `reader-process${path.extname(import.meta.filename)}`,
 )
 
-/** `isReplaced`: the process must not be used again. */
-type Made = { finding: FileFinding; isReplaced: boolean }
-type Running = { child: ChildProcess; isReady: Promise<boolean> }
+/**
+ * `isReplaced`: the process must not be used again. `isUntouched`: it ended before it took any time
+ * for the file.
+ */
+type Made = { finding: FileFinding; isReplaced: boolean; isUntouched?: boolean }
+/** `obstacle`: why it did not start. */
+type Running = { child: ChildProcess; obstacle: Promise<string | undefined> }
 
-/** Creates the reader of a kind of files. Its process starts with the first file. */
-export function createReaderChild(kind: FileKind): ReaderChild {
+/**
+ * Creates the reader of a kind of files. Its process starts with the first file. Calls `failed`
+ * when a process cannot be started.
+ */
+export function createReaderChild(
+  kind: FileKind,
+  failed: (obstacle: string) => void = () => undefined,
+): ReaderChild {
   let running: Running | undefined
   let isClosed = false
   let number = 0
@@ -57,7 +68,7 @@ export function createReaderChild(kind: FileKind): ReaderChild {
 
   function start(): Running {
     const child = spawnReader(kind)
-    const started = { child, isReady: untilReady(child) }
+    const started = { child, obstacle: untilReady(child) }
     child.once('close', () => {
       if (running === started) running = undefined
     })
@@ -75,19 +86,27 @@ export function createReaderChild(kind: FileKind): ReaderChild {
     if (!isClosed) running = start()
   }
 
+  async function readOnce(file: ChosenFile): Promise<Made> {
+    running ??= start()
+    const { child, obstacle } = running
+    hold(child)
+    const why = await obstacle
+    if (why !== undefined && !isClosed) failed(why)
+    const made = why === undefined ? await readWith(child, file, ++number) : notStarted
+    if (why !== undefined) end()
+    else if (made.isReplaced) replace()
+    return made
+  }
+
   return {
     async read(file) {
       clearTimeout(idle)
-      running ??= start()
-      const { child, isReady } = running
-      hold(child)
-      const isSound = await isReady
-      const made = isSound ? await readWith(child, file, ++number) : notStarted
-      if (!isSound) end()
-      else if (made.isReplaced) replace()
+      const made = await readOnce(file)
+      // The process may have ended while it had nothing to do, which is no fault of the file.
+      const { finding } = made.isUntouched && !isClosed ? await readOnce(file) : made
       release(running?.child)
       idle = setTimeout(end, IDLE_MS).unref()
-      return made.finding
+      return finding
     },
     pid: () => running?.child.pid,
     close() {
@@ -150,15 +169,16 @@ function release(child: ChildProcess | undefined): void {
   child?.channel?.unref()
 }
 
-async function untilReady(child: ChildProcess): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>()
-  const timer = setTimeout(() => resolve(false), START_MS_MAX).unref()
-  child.once('message', () => resolve(true))
-  child.once('close', () => resolve(false))
-  child.once('error', () => resolve(false))
-  const isReady = await promise
+/** Waits until a process is ready; returns what kept it from that. */
+async function untilReady(child: ChildProcess): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>()
+  const timer = setTimeout(() => resolve('It took too long.'), START_MS_MAX).unref()
+  child.once('message', () => resolve(undefined))
+  child.once('error', (error) => resolve(reasonOf(error)))
+  child.once('close', (code, signal) => resolve(`It ended with ${signal ?? code}.`))
+  const obstacle = await promise
   clearTimeout(timer)
-  return isReady
+  return obstacle
 }
 
 /** Reads a file with a process that is ready. */
@@ -172,6 +192,7 @@ async function readWith(
   const cpuBefore = usageOf(child)?.cpuMs ?? 0
   let finding: FileFinding = { links: [] }
   let cpuMs = cpuBefore
+  let isLost = false
 
   function watch(): void {
     const usage = usageOf(child)
@@ -192,6 +213,7 @@ async function readWith(
   function closed(code: number | null, signal: NodeJS.Signals | null): void {
     // V8 aborts when it gets no memory, and a system without memory kills.
     const isMemory = signal === 'SIGABRT' || signal === 'SIGKILL' || signal === 'SIGTRAP'
+    isLost = true
     if (isMemory || code === V8_OUT_OF_MEMORY) resolve('too-large')
     else resolve(signal === 'SIGXCPU' ? 'too-slow' : 'unreadable')
   }
@@ -200,14 +222,20 @@ async function readWith(
   child.on('message', take)
   child.once('close', closed)
   const task: FileTask = { number, content, needsLook }
-  child.send(task, (error) => error && resolve('unreadable'))
+  child.send(task, (error) => {
+    if (error) closed(null, null)
+  })
   const fault = await promise
   clearInterval(timer)
   child.off('message', take)
   child.off('close', closed)
   const hasEnded = child.exitCode !== null || child.signalCode !== null
   const isOver = fault !== finding.fault || hasEnded || cpuMs > CPU_SECONDS.retires * 1_000
-  return { finding: fault === undefined ? finding : { ...finding, fault }, isReplaced: isOver }
+  return {
+    finding: fault === undefined ? finding : { ...finding, fault },
+    isReplaced: isOver,
+    isUntouched: isLost && cpuMs === cpuBefore,
+  }
 }
 
 const TICK_MS = 10

@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import { pack } from '../../../src/db/rows.ts'
-import { chooseFiles } from '../../../src/parsing/files/choose-files.ts'
+import { type ChosenFiles, chooseFiles } from '../../../src/parsing/files/choose-files.ts'
 import { createFileReader } from '../../../src/parsing/files/file-reader.ts'
 import { createParserPool } from '../../../src/parsing/parser-pool.ts'
 import { type Bomb, bombs, codeOf, slowPdf } from '../../support/bombs.ts'
 import { composeParts } from '../../support/link-kinds.ts'
 import { pdfFile } from '../../support/pdf.ts'
+import { drawPicture, pngFile } from '../../support/pictures.ts'
 import { until } from '../../support/process.ts'
 
 const reader = createFileReader()
@@ -112,6 +113,69 @@ test('a crash of the process costs only the file that it reads', async () => {
   expect(findings.links.flatMap(({ urls }) => urls)).toEqual(['https://next.example/'])
   expect(findings.faults).toEqual([])
   fresh.close()
+})
+
+test('the log says once that no process can be started, and files are read when one can', async () => {
+  const warnings: unknown[][] = []
+  const broken = createFileReader({ warn: (...said: unknown[]) => void warnings.push(said) })
+  const order = { owner: 'a', waitMs: 60_000 }
+  const url = 'https://started.example/'
+  const [chosen, other] = [url, 'https://other.example/'].map((of) =>
+    chooseFiles(attached(codeOf(of)), { needsLook: false }),
+  ) as [ChosenFiles, ChosenFiles]
+  vi.spyOn(process, 'execPath', 'get').mockReturnValue('/nowhere/node')
+  for (const one of [chosen, other]) {
+    expect((await broken.read(one, order)).findings.faults).toEqual(['unread'])
+  }
+  expect(warnings).toEqual([
+    [{ reason: 'It ended with 127.' }, 'Attached files cannot be read. Will retry.'],
+  ])
+  vi.restoreAllMocks()
+  expect((await broken.read(chosen, order)).findings.links.map(({ text }) => text)).toEqual([url])
+  broken.close()
+})
+
+const riff = (...parts: (string | Buffer)[]) =>
+  Buffer.concat([
+    Buffer.from('RIFF\xff\xff\xff\x7fWEBP', 'latin1'),
+    ...parts.map((part) => Buffer.from(part)),
+  ])
+
+test.for([
+  ['WebP without losses', riff('VP8L', Buffer.from('ffffff7f2fffffffff', 'hex'))],
+  ['WebP with frames', riff('VP8X', Buffer.alloc(18, 0xff), 'ANMF'.repeat(10_000))],
+  ['BMP', Buffer.concat([Buffer.from('BM'), Buffer.alloc(24), Buffer.alloc(200, 0x7f)])],
+  ['TIFF', Buffer.concat([Buffer.from('II*\0\b\0\0\0'), Buffer.alloc(200, 8)])],
+  ['HEIC', Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic'.padEnd(300, '\xff'), 'latin1')],
+  ['AVIF', Buffer.from('\0\0\0\x18ftypavif\0\0\0\0mif1avif'.padEnd(300, '\xff'), 'latin1')],
+  ['SVG', Buffer.from('<!DOCTYPE svg [<!ENTITY a "aa"><!ENTITY b "&a;&a;">]><svg>&b;</svg>')],
+  ['nothing', Buffer.alloc(0)],
+] as const)('a file that has no decoder costs nothing: %s', async ([, file]) => {
+  const chosen = chooseFiles(attached(file, file), { needsLook: true })
+  expect(chosen).toEqual({ files: [], faults: [] })
+  const fresh = createFileReader()
+  await fresh.read(chosen, { owner: 'a', waitMs: 60_000 })
+  expect(fresh.pids()).toEqual([])
+  fresh.close()
+})
+
+test('of hundreds of files in a message, the smallest pictures are read, and copies once', async () => {
+  const url = 'https://small.example/'
+  const large = Array.from({ length: 20 }, (_, salt) =>
+    pngFile(drawPicture(400, 300, () => [salt, 0, 0])),
+  )
+  const copies = Array.from({ length: 15 }, () => [...large, slowPdf(4)]).flat()
+  const files = [...copies, codeOf(url)]
+  const { files: chosen } = chooseFiles(attached(...files), { needsLook: false })
+  expect(chosen.map(({ kind }) => kind).toSorted()).toEqual([
+    ...Array<string>(3).fill('pdf'),
+    ...Array<string>(10).fill('picture'),
+  ])
+  const start = performance.now()
+  const { links, faults } = await read(files)
+  expect(performance.now() - start).toBeLessThan(MS_MAX)
+  expect(links.map(({ text }) => text)).toContain(url)
+  expect(new Set(faults).size).toBe(1)
 })
 
 /** Whether a process computes, after its start. */

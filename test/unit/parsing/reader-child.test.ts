@@ -33,6 +33,14 @@ test('a file that takes too long ends its process, and the next file gets anothe
   await until('the first process ends', () => !isRunning(before))
 })
 
+test('a process that ends while it has nothing to do costs the next file nothing', async () => {
+  const child = reader('picture')
+  await child.read(task('picture', codeOf('https://a.example/')))
+  process.kill(child.pid() ?? 0, 'SIGKILL')
+  const { links, fault } = await child.read(task('picture', codeOf('https://b.example/')))
+  expect([links[0]?.text, fault]).toEqual(['https://b.example/', undefined])
+})
+
 test('a process has limits of the system, and no settings of its parent', async () => {
   process.env['SECRET'] = 'a secret for this test'
   const child = reader('picture')
