@@ -1,4 +1,3 @@
-import { concealKeys } from './mail/conceal-keys.ts'
 import { LRUCache } from 'lru-cache'
 import type { Logger } from './log.ts'
 import type { Clock } from './world.ts'
@@ -60,11 +59,14 @@ const LOG_CHARS_MAX = 300
 
 /**
  * Redacts a reason for the log, because remote mail servers and databases quote what they refuse.
- * Removes mail addresses, including our secret ones, and truncates long text.
+ * Removes mail addresses, including our secret ones, and all of a link but its host, because its
+ * path may contain a key; truncates long text.
  */
 export function forLog(reason: string): string {
   const address = /[^\s<>@"'(),;:[\]]{1,64}@[^\s<>@"'(),;:]{1,253}/g
-  return concealKeys(reason.slice(0, 1_000)).replace(address, '…@…').slice(0, LOG_CHARS_MAX)
+  const link = /(https?:\/\/[^\s/?#]{1,253})[/?#]\S*/gi
+  const short = reason.slice(0, 1_000).replace(link, '$1/…')
+  return short.replace(address, '…@…').slice(0, LOG_CHARS_MAX)
 }
 
 /**

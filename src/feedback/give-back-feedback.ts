@@ -131,11 +131,12 @@ function recordMember(tx: Db, head: FeedbackKey, member: FeedbackKey): Promise<v
   })
 }
 
-/** Has feedback merged into `head` again when the actions are undone that withdrew this feedback. */
+/** Lets feedback merge into `head` again when the actions that withdrew this feedback are undone. */
 function recordMerged(tx: Db, head: FeedbackKey, members: readonly FeedbackKey[]): Promise<void> {
   const names = new Set(members.map(nameOf))
   const ids = members.map(({ reportId }) => reportId)
-  const merged = { state: 'merged', mergedInto: head.reportId, mergedNumber: head.number } as const
+  const its = { mergedInto: head.reportId, mergedNumber: head.number }
+  const merged = { state: 'merged', ...its } as const
   return amendRecorded(tx, ids, (key, one) => {
     return names.has(nameOf(key)) && one.state === 'waiting'
       ? { ...one, ...merged, dueAt: null }

@@ -223,7 +223,7 @@ async function openChecker(
   const { pool, clock, log } = app
   const opened = await openJudge(app, { name, freshMs: FRESH_MS })
   const { judge, reputations, readsText, close } = opened
-  const parser = createParserPool(app.config.workers, READING, { readsText, log })
+  const parser = createParserPool(app.config.workers, READING, { readsText, app })
   const late: Late = new Set()
   const buffer = createCheckBuffer(
     {

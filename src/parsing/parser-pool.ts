@@ -2,7 +2,6 @@ import path from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { Piscina } from 'piscina'
 import type { Packed } from '../db/rows.ts'
-import type { Logger } from '../log.ts'
 import { type SigningKey, signMail } from '../mail/dkim-signature.ts'
 import type { InboundReading } from '../mail/inbound/read-inbound.ts'
 import type { Analysis, AnalysisOptions, FileFindings } from '../pieces/analyze.ts'
@@ -15,7 +14,7 @@ import type { RelayCandidate } from '../verdict/relays.ts'
 import type { Subject } from '../verdict/reputation/reputation.ts'
 import type { FeedbackContent } from './feedback-content.ts'
 import type { ChosenFiles } from './files/choose-files.ts'
-import { createFileReader, type FileReader } from './files/file-reader.ts'
+import { createFileReader, type FileReader, type ReaderTools } from './files/file-reader.ts'
 import { createEndLock, type EndLock, runInTime, type TimeLimits } from './run-in-time.ts'
 
 /** A task for a parser thread, for the bytes of one message. */
@@ -206,7 +205,7 @@ type PoolOptions = ThreadData & {
   /** Whether the active model reads the pieces of the text, which take time. */
   readsText: () => boolean
   /** Without it, nothing is logged. */
-  log: Pick<Logger, 'warn'>
+  app: ReaderTools
 }
 
 // The extension is `.js` in the compiled package.
@@ -270,7 +269,7 @@ export function createParserPool(
     fast: openFastLane(fastThreads, fastLimits),
     slow: async (chunk) => (await runInTime(slowThread, chunk, slowLimits)) as ParserOutcome[],
   })
-  const reader = createFileReader(given.log)
+  const reader = createFileReader(given.app)
   const analyzeWithFiles = createAnalyze(inLine, reader, waitMs)
   return {
     async analyze(raw, asked, order = {}) {

@@ -22,7 +22,7 @@ export async function web(
   // Started on the first request to view a message or an unsent mail.
   let opened: ParserPool | undefined
   const signingKey = await readSigningKey(app.config, app.log)
-  const parser = () => (opened ??= createParserPool(1, undefined, { signingKey, log: app.log }))
+  const parser = () => (opened ??= createParserPool(1, undefined, { signingKey, app }))
   const preview = createPreview(app, parser)
   const readText: ReadText = (message) => parser().readText(message)
   const readSample = createSample(app, parser)

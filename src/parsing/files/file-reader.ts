@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { complainer } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
 import type { AnalysisOptions, FileFindings } from '../../pieces/analyze.ts'
-import { inTime, systemClock, systemElapsed } from '../../world.ts'
+import { type Clock, inTime, systemElapsed } from '../../world.ts'
 import { type ChosenFile, type ChosenFiles, chooseFiles, type FileKind } from './choose-files.ts'
 import type { FileFinding } from './read-file.ts'
 import { createReaderChild, type ReaderChild } from './reader-child.ts'
@@ -17,6 +17,9 @@ type FilesRead = {
   /** The findings after all files are read; undefined if they are complete. */
   later: Promise<FileFindings> | undefined
 }
+
+/** For messages about processes that cannot be started. */
+export type ReaderTools = { clock: Clock; log: Pick<Logger, 'warn'> }
 
 /** Reads files in processes of their own. */
 export type FileReader = {
@@ -54,8 +57,8 @@ type Reading = { finding: Promise<FileFinding>; waiting: Waiting }
  * Creates a reader. PDF files and pictures have a process each, so that a QR code does not wait for
  * a PDF file. Logs when a process cannot be started.
  */
-export function createFileReader(log?: Pick<Logger, 'warn'>): FileReader {
-  const lines = createLines(log)
+export function createFileReader(app?: ReaderTools): FileReader {
+  const lines = createLines(app)
   const known = new LRUCache<string, FileFinding>({ ...KEPT, sizeCalculation: sizeOf })
   const underWay = new Map<string, Reading>()
 
@@ -117,10 +120,9 @@ type Line = {
   close: () => void
 }
 
-function createLines(log: Pick<Logger, 'warn'> | undefined): Readonly<Record<FileKind, Line>> {
+function createLines(app: ReaderTools | undefined): Readonly<Record<FileKind, Line>> {
   const spentMs = new LRUCache<string, number>(OWNERS)
-  const failed =
-    log && complainer({ clock: systemClock, log }, 'Attached files cannot be read. Will retry.')
+  const failed = app && complainer(app, 'Attached files cannot be read. Will retry.')
   return {
     pdf: createLine(createReaderChild('pdf', failed), spentMs),
     picture: createLine(createReaderChild('picture', failed), spentMs),

@@ -16,6 +16,7 @@ import { foldAll } from '../../support/evidence.ts'
 import { analyzeReports } from '../../support/judge.ts'
 import { sampleNetworks } from '../../support/messages.ts'
 import { parser } from '../../support/parser.ts'
+import { spamMessage } from '../../support/messages.ts'
 
 /** A report to give to a site: its id is the same on every site. */
 export type GivenReport = {
@@ -115,4 +116,16 @@ export function nextId(at: Date): string {
     bytes[length - 1] = (made * 37) & 0xff
     return bytes
   })
+}
+
+/** Messages of several kinds: spam of three campaigns and networks, and mail that looks wanted. */
+export function messageOf(n: number): Buffer {
+  const ip = ['192.0.2.9', '198.51.100.23', '203.0.113.7'][n % 3] ?? ''
+  const texts = ['Your parcel waits, pay the customs fee', 'Invest in gold today', 'Meet singles']
+  const text = texts[n % 3] ?? ''
+  const raw = spamMessage(`m${n}`, { ip }).toString()
+  const own = raw.replace('Cheap watches', text).replace('Buy at', `${text}. ${text} at`)
+  if (n % 7 === 0)
+    return Buffer.from(own.replace('From:', 'In-Reply-To: <you@provider.example>\r\nFrom:'))
+  return Buffer.from(own)
 }

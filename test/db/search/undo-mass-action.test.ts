@@ -14,7 +14,6 @@ import {
 } from '../../../src/search/mass-actions.ts'
 import { massEffects, type MassKind, massKinds } from '../../../src/search/mass-effects.ts'
 import { freshDatabase, isDistributed, twinOf } from '../../support/database.ts'
-import { spamMessage } from '../../support/messages.ts'
 import { storedModel } from '../../support/counter-rows.ts'
 import { unpackDetail } from '../../../src/verdict/reputation/detail.ts'
 import { effectiveAt } from '../../../src/verdict/reputation/fold.ts'
@@ -24,7 +23,7 @@ import {
   unpackWitnesses,
   withEvent,
 } from '../../../src/verdict/reputation/karma.ts'
-import { type GivenReport, nextId, openSite, type TwinSite } from './twin-sites.ts'
+import { type GivenReport, messageOf, nextId, openSite, type TwinSite } from './twin-sites.ts'
 
 /** The number of reports; more in the long tests. */
 const REPORTS = Number(process.env['UNDO_REPORTS'] ?? 30)
@@ -47,18 +46,6 @@ const signedUp = ['n1', 'n2', 'n3', 'n4', 'n5'].map((name, day) => {
 /** Reports so much, and was wrong so often, that only the first eight a day are forwarded. */
 const busy = { name: 'busy', id: nextId(later(-9 * DAY_MS)) }
 const reporters = [...vouched, ...signedUp, busy]
-
-/** Messages of several kinds: spam of three campaigns and networks, and mail that looks wanted. */
-function messageOf(n: number): Buffer {
-  const ip = ['192.0.2.9', '198.51.100.23', '203.0.113.7'][n % 3] ?? ''
-  const texts = ['Your parcel waits, pay the customs fee', 'Invest in gold today', 'Meet singles']
-  const text = texts[n % 3] ?? ''
-  const raw = spamMessage(`m${n}`, { ip }).toString()
-  const own = raw.replace('Cheap watches', text).replace('Buy at', `${text}. ${text} at`)
-  if (n % 7 === 0)
-    return Buffer.from(own.replace('From:', 'In-Reply-To: <you@provider.example>\r\nFrom:'))
-  return Buffer.from(own)
-}
 
 function reportsFrom(count: number, at: Date, from: number): GivenReport[] {
   return Array.from({ length: count }, (_, index) => {

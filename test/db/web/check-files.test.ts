@@ -23,7 +23,7 @@ async function countOf(parts: Parameters<typeof composeParts>[1], isPatient: boo
   return { action: json.action, early, keys: sums.size, times: new Set(sums.values()) }
 }
 
-test('a check that does not wait for its files is counted once they are read, and once', async () => {
+test('a check that does not wait for its files is counted when they are read, once', async () => {
   const parts = [text, code, slow(61)]
   const late = await countOf(parts, true)
   expect(late).toMatchObject({ action: 'no action', early: 0, times: new Set([1]) })

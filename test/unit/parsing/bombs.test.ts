@@ -4,6 +4,7 @@ import { pack } from '../../../src/db/rows.ts'
 import { type ChosenFiles, chooseFiles } from '../../../src/parsing/files/choose-files.ts'
 import { createFileReader } from '../../../src/parsing/files/file-reader.ts'
 import { createParserPool } from '../../../src/parsing/parser-pool.ts'
+import { systemClock } from '../../../src/world.ts'
 import { type Bomb, bombs, codeOf, slowPdf } from '../../support/bombs.ts'
 import { composeParts } from '../../support/link-kinds.ts'
 import { pdfFile } from '../../support/pdf.ts'
@@ -115,9 +116,12 @@ test('a crash of the process costs only the file that it reads', async () => {
   fresh.close()
 })
 
-test('the log says once that no process can be started, and files are read when one can', async () => {
+test('the log says once that no process starts, and files are read when one does', async () => {
   const warnings: unknown[][] = []
-  const broken = createFileReader({ warn: (...said: unknown[]) => void warnings.push(said) })
+  const broken = createFileReader({
+    clock: systemClock,
+    log: { warn: (...said: unknown[]) => void warnings.push(said) },
+  })
   const order = { owner: 'a', waitMs: 60_000 }
   const url = 'https://started.example/'
   const [chosen, other] = [url, 'https://other.example/'].map((of) =>
@@ -159,7 +163,7 @@ test.for([
   fresh.close()
 })
 
-test('of hundreds of files in a message, the smallest pictures are read, and copies once', async () => {
+test('of hundreds of files, the smallest pictures are read, and copies once', async () => {
   const url = 'https://small.example/'
   const large = Array.from({ length: 20 }, (_, salt) =>
     pngFile(drawPicture(400, 300, () => [salt, 0, 0])),

@@ -38,7 +38,7 @@ test('a failed job is logged without the addresses that a mail server quoted', a
 
 test('the log gets no link that a mail server quoted', () => {
   const reason = '550 refused: https://a.example/account/reset/Zm9vYmFyYmF6cXV4MDEyMzQ1Njc4OTAx'
-  expect(forLog(reason)).toBe(`550 refused: https://a.example/account/reset/${'*'.repeat(32)}`)
+  expect(forLog(reason)).toBe('550 refused: https://a.example/…')
 })
 
 test('an overlong reason is cut, in little time', async () => {
