@@ -131,7 +131,7 @@ function recordMember(tx: Db, head: FeedbackKey, member: FeedbackKey): Promise<v
   })
 }
 
-/** Lets feedback merge into `head` again when the actions that withdrew this feedback are undone. */
+/** Lets feedback merge into `head` again when the actions that withdrew it are undone. */
 function recordMerged(tx: Db, head: FeedbackKey, members: readonly FeedbackKey[]): Promise<void> {
   const names = new Set(members.map(nameOf))
   const ids = members.map(({ reportId }) => reportId)
