@@ -1,8 +1,10 @@
 -- When actions on many reports end for good, and how their reports ended.
 set local citus.multi_shard_modify_mode to 'sequential';
 
--- When an action became final; null: its records may still exist.
+-- When an action became final; null: its records may still exist. Actions of earlier versions have
+-- no records.
 alter table mass_actions add column settled_at timestamptz;
+update mass_actions set settled_at = coalesce(ended_at, started_at) where state <> 'running';
 -- Who undid it; null: nobody, or someone at the command line.
 alter table mass_actions add column undone_by uuid;
 create index mass_actions_open_idx on mass_actions (started_at) where settled_at is null;

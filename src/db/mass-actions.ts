@@ -20,6 +20,8 @@ export type MassAction = {
   state: MassState
   perMinute: number
   startedAt: Date
+  /** When it became final: it cannot be undone from then on. */
+  settledAt: Date | null
   endedAt: Date | null
   /** Who undid it; null at the command line. */
   undoneBy: string | null
@@ -36,7 +38,8 @@ export type MassOutcome = (typeof massOutcomes)[number]
 export type MassCounts = Record<MassOutcome | 'waiting', number>
 
 const columns = sql`id, reporter_id as "reporterId", kind, query, reason, state,
-  per_minute as "perMinute", started_at as "startedAt", ended_at as "endedAt",
+  per_minute as "perMinute", started_at as "startedAt",
+  settled_at as "settledAt", ended_at as "endedAt",
   undone_by as "undoneBy"`
 
 const ITEMS_AT_ONCE = 1_000
@@ -44,7 +47,7 @@ const ITEMS_AT_ONCE = 1_000
 /** Stores an action that runs, with its reports. */
 export async function insertMassAction(
   tx: Db,
-  action: Omit<MassAction, 'state' | 'endedAt' | 'undoneBy'>,
+  action: Omit<MassAction, 'state' | 'endedAt' | 'settledAt' | 'undoneBy'>,
   reportIds: readonly string[],
 ): Promise<void> {
   await tx.query(sql`

@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import { listUnmaskedFeedback, maskFeedback } from '../db/feedback-reports.ts'
 import { listUnmaskedLetters, maskLetter } from '../db/letters.ts'
-import { pack, unpack } from '../db/rows.ts'
+import { pack, type Packed, unpack } from '../db/rows.ts'
 import { sealKeys } from '../letters/send-letter.ts'
 import { concealKeysIn } from '../mail/conceal-keys.ts'
 
@@ -27,11 +27,12 @@ export async function maskStoredMail(app: Pick<App, 'pool' | 'config'>): Promise
 async function maskLetters({ pool, config }: Pick<App, 'pool' | 'config'>): Promise<number> {
   const letters = await listUnmaskedLetters(pool, AT_ONCE)
   for (const { id, state, ...copy } of letters) {
-    const real = await unpack(copy)
-    const masked = concealKeysIn(real)
+    const real = await readCopy(copy)
+    const masked = real && concealKeysIn(real)
     const hasKeys = unsent.includes(state) && masked !== real
-    const sealedKeys = hasKeys ? sealKeys({ id, real, masked }, config.secret) : null
-    await maskLetter(pool, { id, state, sealedKeys, ...(await pack(masked)) })
+    const sealedKeys =
+      real && masked && hasKeys ? sealKeys({ id, real, masked }, config.secret) : null
+    await maskLetter(pool, { id, state, sealedKeys, ...(masked ? await pack(masked) : copy) })
   }
   return letters.length
 }
@@ -39,8 +40,14 @@ async function maskLetters({ pool, config }: Pick<App, 'pool' | 'config'>): Prom
 async function maskFeedbackReports({ pool }: Pick<App, 'pool'>): Promise<number> {
   const copies = await listUnmaskedFeedback(pool, AT_ONCE)
   for (const { reportId, number, ...packed } of copies) {
-    const masked = await pack(concealKeysIn(await unpack(packed)))
+    const real = await readCopy(packed)
+    const masked = real ? await pack(concealKeysIn(real)) : packed
     await maskFeedback(pool, { reportId, number, ...masked })
   }
   return copies.length
+}
+
+/** Reads a stored copy; undefined if it is damaged. Then it stays as it is: nobody can read it. */
+function readCopy(copy: Packed): Promise<Buffer | undefined> {
+  return unpack(copy).catch(() => undefined)
 }

@@ -156,8 +156,8 @@ export function undoUntil({ startedAt }: Pick<MassAction, 'startedAt'>): Date {
 }
 
 /** Whether an action can be undone at an instant; if it is under way, undoing ends it. */
-export function mayUndo({ kind, state, startedAt }: MassAction, now: Date): boolean {
-  const isInTime = now < undoUntil({ startedAt })
+export function mayUndo({ kind, state, startedAt, settledAt }: MassAction, now: Date): boolean {
+  const isInTime = settledAt === null && now < undoUntil({ startedAt })
   const isOpen = ['running', 'done', 'stopped'].includes(state)
   return isInTime && isOpen && massEffectOf(kind).undo !== undefined
 }

@@ -167,3 +167,18 @@ test.for(states)(
     }
   },
 )
+
+test('a damaged copy stays as it is, and stops no other', async () => {
+  const stored = [await storeOld('queued', 'en', 0), await storeOld('queued', 'en', 0)]
+  const [[damaged], [whole]] = stored as [[string, Buffer], [string, Buffer]]
+  const content = Buffer.from('no zstd')
+  await pool.query(`update letters set encoding = 'zstd', content = $2 where id = $1`, [
+    damaged,
+    content,
+  ])
+  await maskStoredMail(app)
+  expect((await storedCopy(whole)).isMasked).toBe(true)
+  const left = await findLetterMessage(pool, damaged)
+  expect(left?.isMasked).toBe(true)
+  expect(left?.content.equals(content)).toBe(true)
+})
