@@ -252,11 +252,10 @@ test('both see when the time of a desk comes that is notified each hour', async 
   await runPaceFeedback(site.app)
   await forward([ids.banned, ids.usual])
   expect((await sameNow(ids))['answer']).toContain('"status":"analyzed"')
-  await site.app.pool.query(
-    `update feedback_reports set due_at = due_at - interval '1 hour'
-     where report_id = any($1)`,
-    [[ids.banned, ids.usual]],
-  )
+  await site.app.pool.query('update feedback_reports set due_at = $2 where report_id = any($1)', [
+    [ids.banned, ids.usual],
+    new Date(Date.now() - 60_000),
+  ])
   await runPaceFeedback(site.app)
   await sameNow(ids)
   await forward([ids.banned, ids.usual])

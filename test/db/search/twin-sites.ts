@@ -129,3 +129,15 @@ export function messageOf(n: number): Buffer {
     return Buffer.from(own.replace('From:', 'In-Reply-To: <you@provider.example>\r\nFrom:'))
   return Buffer.from(own)
 }
+
+/** Leaves out feedback that the action queued, and that was withdrawn unsent. */
+export function withoutExtra<Owed extends { feedback: unknown[] }>(site: Owed, twin: Owed): Owed {
+  const key = (one: unknown) => {
+    const { report_id: id, number } = one as { report_id: string; number: number }
+    return `${id} ${number}`
+  }
+  const known = new Set(twin.feedback.map(key))
+  const isExtra = (one: unknown) =>
+    !known.has(key(one)) && (one as { state: string }).state === 'withdrawn'
+  return { ...site, feedback: site.feedback.filter((one) => !isExtra(one)) }
+}
