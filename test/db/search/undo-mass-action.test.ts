@@ -37,9 +37,7 @@ const REPORTS = Number(process.env['UNDO_REPORTS'] ?? 30)
 const isLong = REPORTS > 30
 /** The speed of actions: ten reports a step. */
 const SPEED = 600
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
-const DAY_MS = 24 * HOUR_MS
+const [MINUTE_MS, HOUR_MS, DAY_MS] = [60_000, 3_600_000, 86_400_000]
 const start = new Date('2026-11-25T10:10:00Z')
 const later = (ms: number) => new Date(start.getTime() + ms)
 
@@ -87,8 +85,9 @@ async function notifyDesks(site: TwinSite): Promise<void> {
   const { rows: sent } = await pool.query<{ id: string }>(
     `select report_id as id from feedback_reports where state = 'sent'`,
   )
-  const ids = sent.map(({ id }) => id)
-  await pool.query(`update reports set state = 'forwarded' where id = any($1::uuid[])`, [ids])
+  await pool.query(`update reports set state = 'forwarded' where id = any($1::uuid[])`, [
+    sent.map(({ id }) => id),
+  ])
   await pool.query(`update feedback_reports set state = 'held', finished_at = created_at
     where state = 'queued' and ${chance} % 5 = 0`)
 }
