@@ -1,15 +1,13 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { runSendLetter } from '../../src/letters/send-letter.ts'
 import { sampleMessage, startWebSite } from '../db/web/web-site.ts'
 import { closeAfterTests } from '../support/after-tests.ts'
-import { lettersTo } from '../support/letters.ts'
+import { linkTo } from '../support/letters.ts'
 import { faultsOf } from './axe.ts'
 import { openPage, startChromium } from './chromium.ts'
 
 const site = await closeAfterTests(startWebSite())
 const browser = await closeAfterTests(startChromium())
-const admin = await site.addPerson('admin@desk.example', { role: 'administrator' })
 
 const visitors = [
   ['in English', { locale: 'en-GB' }, 'You took this report back'],
@@ -26,22 +24,6 @@ const visitors = [
 ] as const
 
 const password = 'green lamp over water'
-
-/** Returns the link in the letter to an address, from the administrator's outbox. */
-async function linkFromOutbox(address: string): Promise<string> {
-  const [letter] = await lettersTo(site.app.pool, address)
-  if (!letter) throw new Error('No letter was written.')
-  await runSendLetter([{ letterId: letter.id }], { ...site.app, mailer: undefined })
-  const { page } = await openPage(browser, {})
-  await page.goto(`${site.url}/sign-in?next=/admin/outbox/letters`)
-  await page.fill('#email', admin.email)
-  await page.fill('#password', admin.password)
-  await page.click('main button[type=submit]')
-  await page.click(`main a[href="/admin/outbox/letters/${letter.id}"]`)
-  const copy = ((await page.textContent('pre.raw')) ?? '').replaceAll(/=\r?\n/g, '')
-  await page.context().close()
-  return new URL(/https?:\/\/\S+\/account\/confirm\/\S+/.exec(copy)?.[0] ?? '').pathname
-}
 
 /** Uses only the keyboard: presses Tab until the element has the focus, then Enter. */
 async function press(page: Page, selector: string): Promise<void> {
@@ -77,7 +59,7 @@ test.for(visitors)(
     await look('signing up')
     await send(page, 'main button[type=submit]')
     await look('the letter is written')
-    await page.goto(`${site.url}${await linkFromOutbox(email)}`)
+    await page.goto(`${site.url}${await linkTo(site.app.pool, email)}`)
     await page.fill('#password', password)
     await look('choosing a password')
     await send(page, 'main button[type=submit]')
