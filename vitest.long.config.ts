@@ -3,9 +3,7 @@ import { defineConfig } from 'vitest/config'
 /** Tests that kill processes under load, count thousands of inputs, or start many instances. */
 export default defineConfig({
   test: {
-    include: ['test/long/**/*.test.ts', 'test/db/search/undo-mass-action.test.ts'],
-    // The usual tests undo actions on few reports.
-    env: { UNDO_REPORTS: process.env['UNDO_REPORTS'] ?? '200' },
+    include: ['test/long/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     expect: { poll: { timeout: 30_000, interval: 20 } },
     testTimeout: 300_000,

@@ -32,7 +32,7 @@ import {
   withoutExtra,
 } from './twin-sites.ts'
 
-/** The number of reports; more in the long tests. */
+/** The number of reports. With more, a known difference shows (docs/decisions/search.md). */
 const REPORTS = Number(process.env['UNDO_REPORTS'] ?? 30)
 const isLong = REPORTS > 30
 /** The speed of actions: ten reports a step. */
@@ -271,7 +271,7 @@ test('the reports are of all kinds, and their feedback in all states', async () 
   expect(rowCount).toBeGreaterThan(2)
 })
 
-/** The actions of a test. Corrections share the reports of a site, except in the long tests. */
+/** The actions of a test. Corrections share the reports of a site, except with more reports. */
 const together = isLong
   ? kinds.map((kind) => [kind])
   : [...Map.groupBy(kinds, (kind) => kind.replace(/^correct-.*/, 'correct')).values()]
