@@ -47,7 +47,7 @@ export type Readers = Pick<WorkApp, 'config'> & {
 }
 
 /** Time in milliseconds in which the files of a message are usually read. */
-const FILES_LATER_MS = 1_000
+const FILES_LATER_MS = 700
 
 /** Postpones a report until its files are read, so that the others of its batch do not wait. */
 export function afterFiles(reportId: string, { clock }: Pick<WorkApp, 'clock'>): JobOutcome {

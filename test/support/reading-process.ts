@@ -4,9 +4,12 @@ import { codeOf, slowPdf } from './bombs.ts'
 // Starts a process that reads files, says its id, and stays: idle, or while a file is read that
 // takes long.
 const isBusy = process.argv[2] === 'busy'
-const child = createReaderChild(isBusy ? 'pdf' : 'picture')
+const child = createReaderChild(() => 0)
+const { promise, resolve: settle } = Promise.withResolvers<unknown>()
 const file = { needsLook: false, msMax: 600_000 }
-if (isBusy) void child.read({ ...file, kind: 'pdf', content: slowPdf(9) })
-else await child.read({ ...file, kind: 'picture', content: codeOf('https://a.example/') })
+if (isBusy) child.add({ file: { ...file, kind: 'pdf', content: slowPdf(9) }, settle })
+else
+  child.add({ file: { ...file, kind: 'picture', content: codeOf('https://a.example/') }, settle })
+if (!isBusy) await promise
 setTimeout(() => console.log(child.pid()), isBusy ? 5_000 : 0)
 setInterval(() => undefined, 1_000)

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { BodyAttachment } from '../../mail/message.ts'
 import type { FileFault, FileWishes } from '../../pieces/analyze.ts'
 import { isWorthReading, mayBeContent, PIXELS_MAX } from './picture.ts'
@@ -21,7 +22,7 @@ const PICTURES_MAX = 10
  * The CPU time of a file in milliseconds: at least, and at most. A PDF file takes 5 to 120 ms, and
  * several times as long in a process that has just started.
  */
-const FILE_MS = { min: 700, max: 2_000 }
+const FILE_MS = { min: 500, max: 2_000 }
 const BYTES_PER_MS = 1_000
 const PIXELS_PER_MS = 5_000
 
@@ -30,15 +31,17 @@ const limitOf = (ms: number) => Math.min(FILE_MS.max, FILE_MS.min + Math.round(m
 /**
  * Chooses the attached files to read: at most three PDF files and ten pictures, the smallest
  * pictures first, because a large one must not hide a code; of the pictures that a message shows
- * instead of a text, the largest gives its look. Pictures consist only of what decoders need.
- * Linear time.
+ * instead of a text, the largest gives its look. Copies of a file count once, and files beyond the
+ * limits are `unread`. Pictures consist only of what decoders need. Linear time.
  */
 export function chooseFiles(
   attachments: readonly BodyAttachment[],
   { needsLook }: FileWishes,
 ): ChosenFiles {
-  const pdfs = attachments.map(({ content }) => content).filter(isPdf)
-  const { pictures, faults } = examineAll(attachments)
+  const contents = distinct(attachments.map(({ content }) => content))
+  const pdfs = contents.filter(isPdf)
+  const readable = pdfs.filter(({ length }) => length <= PDF_BYTES_MAX)
+  const { pictures, faults } = examineAll(contents)
   const [shown] = needsLook
     ? pictures.filter(mayBeContent).toSorted((a, b) => b.width * b.height - a.width * a.height)
     : []
@@ -49,35 +52,42 @@ export function chooseFiles(
     return pixels <= PIXELS_MAX
   })
   const read = shown && !small.includes(shown) ? [...small, shown] : small
+  const files = [
+    ...readable.slice(0, PDFS_MAX).map((content): ChosenFile => {
+      const msMax = limitOf(content.length / BYTES_PER_MS)
+      return { kind: 'pdf', content, needsLook: false, msMax }
+    }),
+    ...read.map((picture): ChosenFile => {
+      const { content, work } = picture
+      const msMax = limitOf(work / PIXELS_PER_MS)
+      return { kind: 'picture', content, needsLook: picture === shown, msMax }
+    }),
+  ]
+  const tooLarge = pdfs.length - readable.length
+  const others = readable.length + pictures.length - files.length
   return {
-    files: [
-      ...pdfs.slice(0, PDFS_MAX).map((content): ChosenFile => {
-        return {
-          ...{ kind: 'pdf', content, needsLook: false },
-          msMax: limitOf(content.length / BYTES_PER_MS),
-        }
-      }),
-      ...read.map((picture): ChosenFile => {
-        const { content, work } = picture
-        return {
-          ...{ kind: 'picture', content, needsLook: picture === shown },
-          msMax: limitOf(work / PIXELS_PER_MS),
-        }
-      }),
+    files,
+    faults: [
+      ...faults,
+      ...Array<FileFault>(tooLarge).fill('too-large'),
+      ...Array<FileFault>(others).fill('unread'),
     ],
-    faults,
   }
 }
 
-function isPdf(content: Buffer): boolean {
-  const isSmall = content.length > 0 && content.length <= PDF_BYTES_MAX
-  return isSmall && content.subarray(0, PDF_START_BYTES).includes('%PDF-')
+function distinct(contents: readonly Buffer[]): Buffer[] {
+  if (contents.length < 2) return [...contents]
+  return [...new Map(contents.map((content) => [hash('sha256', content), content])).values()]
 }
 
-function examineAll(attachments: readonly BodyAttachment[]) {
+function isPdf(content: Buffer): boolean {
+  return content.subarray(0, PDF_START_BYTES).includes('%PDF-')
+}
+
+function examineAll(contents: readonly Buffer[]) {
   const pictures: PictureFile[] = []
   const faults: FileFault[] = []
-  for (const { content } of attachments) {
+  for (const content of contents) {
     const examined = examinePicture(content)
     if (!examined) continue
     if ('fault' in examined) faults.push(examined.fault)

@@ -3,13 +3,13 @@ import { LRUCache } from 'lru-cache'
 import { complainer } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
 import type { AnalysisOptions, FileFindings } from '../../pieces/analyze.ts'
-import { type Clock, inTime, systemElapsed } from '../../world.ts'
-import { type ChosenFile, type ChosenFiles, chooseFiles, type FileKind } from './choose-files.ts'
+import { type Clock, inTime } from '../../world.ts'
+import { type ChosenFile, type ChosenFiles, chooseFiles } from './choose-files.ts'
 import type { FileFinding } from './read-file.ts'
-import { createReaderChild, type ReaderChild } from './reader-child.ts'
+import { createReaderChild, type FileOrder } from './reader-child.ts'
 
 /** For whom files are read, and how long the caller waits for them, in milliseconds. */
-type FileOrder = { owner: string; waitMs: number }
+type Asking = { owner: string; waitMs: number }
 
 /** What is known about the files of a message. */
 type FilesRead = {
@@ -21,15 +21,15 @@ type FilesRead = {
 /** For messages about processes that cannot be started. */
 export type ReaderTools = { clock: Clock; log: Pick<Logger, 'warn'> }
 
-/** Reads files in processes of their own. */
+/** Reads files in a process of its own. */
 export type FileReader = {
   /**
    * Reads the files of a message and returns what is known after `waitMs`; the rest is read
    * afterwards. Never rejects.
    */
-  read: (chosen: ChosenFiles, order: FileOrder) => Promise<FilesRead>
-  /** The ids of its processes. */
-  pids: () => number[]
+  read: (chosen: ChosenFiles, asking: Asking) => Promise<FilesRead>
+  /** The id of its process; undefined while there is none. */
+  pid: () => number | undefined
   close: () => void
 }
 
@@ -44,132 +44,67 @@ const LATE_MS = 1_000
 /** Bytes that a finding takes besides its texts. */
 const ENTRY_BYTES = 300
 
-type Waiting = {
-  file: ChosenFile
+type Waiting = FileOrder & {
   owner: string
-  /** Whether a caller still waits for it. */
-  isAwaited: boolean
-  resolve: (finding: FileFinding) => void
+  /** How many callers still wait for it. */
+  awaiting: number
 }
 type Reading = { finding: Promise<FileFinding>; waiting: Waiting }
 
-/**
- * Creates a reader. PDF files and pictures have a process each, so that a QR code does not wait for
- * a PDF file. Logs when a process cannot be started.
- */
+/** Creates a reader. Logs when a process cannot be started. */
 export function createFileReader(app?: ReaderTools): FileReader {
-  const lines = createLines(app)
+  const spentMs = new LRUCache<string, number>(OWNERS)
+  const rank = ({ awaiting, owner }: Waiting) =>
+    (awaiting > 0 ? 0 : LATE_MS) + (spentMs.get(owner) ?? 0)
+  const failed = app && complainer(app, 'Attached files cannot be read. Will retry.')
+  const child = createReaderChild(rank, failed)
   const known = new LRUCache<string, FileFinding>({ ...KEPT, sizeCalculation: sizeOf })
   const underWay = new Map<string, Reading>()
+  let bytes = 0
 
   function begin(key: string, file: ChosenFile, owner: string): Reading | undefined {
-    const bytes = [...underWay.values()].reduce(
-      (sum, one) => sum + one.waiting.file.content.length,
-      0,
-    )
-    if (underWay.size >= WAITING.files || bytes + file.content.length > WAITING.bytes) {
-      return undefined
-    }
-    const { promise, resolve } = Promise.withResolvers<FileFinding>()
-    const waiting: Waiting = { file, owner, isAwaited: false, resolve }
-    const finding = promise.then((made) => {
+    const { length } = file.content
+    if (underWay.size >= WAITING.files || bytes + length > WAITING.bytes) return undefined
+    const { promise: finding, resolve } = Promise.withResolvers<FileFinding>()
+    const settle = (made: FileFinding, ms: number) => {
+      bytes -= length
       underWay.delete(key)
+      spentMs.set(owner, (spentMs.get(owner) ?? 0) + ms)
       if (made.fault !== 'unread') known.set(key, made)
-      return made
-    })
-    lines[file.kind].add(waiting)
-    const reading = { finding, waiting }
-    underWay.set(key, reading)
-    return reading
+      resolve(made)
+    }
+    bytes += length
+    const waiting: Waiting = { file, owner, awaiting: 0, settle }
+    underWay.set(key, { finding, waiting })
+    child.add(waiting)
+    return underWay.get(key)
   }
 
-  async function readOne(file: ChosenFile, { owner, waitMs }: FileOrder) {
+  async function readOne(file: ChosenFile, { owner, waitMs }: Asking) {
     const { kind, needsLook, content } = file
     const key = `${kind} ${needsLook} ${hash('sha256', content)}`
     const kept = known.get(key)
     if (kept) return { now: kept }
     const reading = underWay.get(key) ?? begin(key, file, owner)
     if (!reading) return { now: unread }
-    reading.waiting.isAwaited = true
+    reading.waiting.awaiting++
     const now = await inTime(reading.finding, waitMs, undefined)
+    reading.waiting.awaiting--
     if (now) return { now }
-    reading.waiting.isAwaited = false
     return { now: unread, later: reading.finding }
   }
 
   return {
-    async read({ files, faults }, order) {
-      const readings = await Promise.all(files.map((file) => readOne(file, order)))
+    async read({ files, faults }, asking) {
+      const readings = await Promise.all(files.map((file) => readOne(file, asking)))
       const now = readings.map((reading) => reading.now)
       const findings = findingsOf(now, faults)
       if (readings.every(({ later }) => later === undefined)) return { findings, later: undefined }
       const all = Promise.all(readings.map((one) => one.later ?? one.now))
       return { findings, later: all.then((made) => findingsOf(made, faults)) }
     },
-    pids: () => [lines.pdf.pid(), lines.picture.pid()].filter((pid) => pid !== undefined),
-    close() {
-      lines.pdf.close()
-      lines.picture.close()
-    },
-  }
-}
-
-type Line = {
-  add: (waiting: Waiting) => void
-  pid: () => number | undefined
-  close: () => void
-}
-
-function createLines(app: ReaderTools | undefined): Readonly<Record<FileKind, Line>> {
-  const spentMs = new LRUCache<string, number>(OWNERS)
-  const failed = app && complainer(app, 'Attached files cannot be read. Will retry.')
-  return {
-    pdf: createLine(createReaderChild('pdf', failed), spentMs),
-    picture: createLine(createReaderChild('picture', failed), spentMs),
-  }
-}
-
-/**
- * Creates the line of files before a process. Those of the owner come first whose files have taken
- * the least time in the last minute; files that no caller awaits any more come later.
- */
-function createLine(child: ReaderChild, spentMs: LRUCache<string, number>): Line {
-  const line: Waiting[] = []
-  let isBusy = false
-  let isClosed = false
-
-  function takeNext(): Waiting | undefined {
-    const rank = ({ isAwaited, owner }: Waiting) =>
-      (isAwaited ? 0 : LATE_MS) + (spentMs.get(owner) ?? 0)
-    const [next] = line.toSorted((a, b) => rank(a) - rank(b))
-    if (next) line.splice(line.indexOf(next), 1)
-    return next
-  }
-
-  async function work(): Promise<void> {
-    if (isBusy) return
-    isBusy = true
-    for (let next = takeNext(); next; next = takeNext()) {
-      const { file, owner, resolve } = next
-      const start = systemElapsed()
-      const finding = isClosed ? unread : await child.read(file)
-      spentMs.set(owner, (spentMs.get(owner) ?? 0) + systemElapsed() - start)
-      resolve(finding)
-    }
-    isBusy = false
-  }
-
-  return {
-    add(waiting) {
-      line.push(waiting)
-      // Deferred, so that all files of a message are in the line before the first is taken.
-      queueMicrotask(() => void work())
-    },
     pid: child.pid,
-    close() {
-      isClosed = true
-      child.close()
-    },
+    close: child.close,
   }
 }
 

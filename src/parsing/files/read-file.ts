@@ -3,6 +3,7 @@ import type { FileFault } from '../../pieces/analyze.ts'
 import type { FileLinks } from '../../pieces/links.ts'
 import type { ChosenFile } from './choose-files.ts'
 import { decodePicture } from './decode-picture.ts'
+import { readPdf } from './pdf.ts'
 import { type Picture, PIXELS_MAX } from './picture.ts'
 import { pictureLook } from './picture-look.ts'
 import { readQrCodes } from './qr-codes.ts'
@@ -33,8 +34,6 @@ async function readPdfFile(
   content: Buffer,
   onPart: (part: FileFinding) => void,
 ): Promise<FileFinding> {
-  // Loaded only by the process that reads PDF files.
-  const { readPdf } = await import('./pdf.ts')
   const found: FileFinding = { links: [] }
   const keep = ({ urls, text }: { urls: string[]; text: string }) => {
     found.links = [{ where: 'pdf', urls, text }]

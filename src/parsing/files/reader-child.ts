@@ -1,40 +1,38 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { setPriority } from 'node:os'
 import path from 'node:path'
 import { reasonOf } from '../../errors.ts'
 import type { FileFault } from '../../pieces/analyze.ts'
 import { systemElapsed } from '../../world.ts'
-import type { ChosenFile, FileKind } from './choose-files.ts'
+import type { ChosenFile } from './choose-files.ts'
 import type { FileFinding } from './read-file.ts'
 import type { FileAnswer, FileTask } from './reader-process.ts'
 
-/** A process that reads files, one at a time. */
-export type ReaderChild = {
-  /** Reads a file. Never rejects: what the process does not survive is a fault of the file. */
-  read: (file: ChosenFile) => Promise<FileFinding>
+/** A file to read. `settle` gets what was found, and the time in milliseconds that it took. */
+export type FileOrder = {
+  file: ChosenFile
+  settle: (finding: FileFinding, ms: number) => void
+}
+
+/** A process that reads several files at a time, and the line of files before it. */
+export type ReaderChild<Order extends FileOrder> = {
+  /** What the process does not survive is a fault of the file. */
+  add: (order: Order) => void
   /** Its process id; undefined while there is none. */
   pid: () => number | undefined
+  /** Files that are not read yet are `unread`. */
   close: () => void
 }
 
-/** Resident memory of a process in bytes, from which on it is ended. */
-const RESIDENT_BYTES_MAX = 230_000_000
 /**
- * RLIMIT_DATA in KB. Node 26 reserves 570 MB of it, mostly for code, so that about 260 MB remain;
+ * RLIMIT_DATA in KB. Node 26 reserves 570 MB of it, mostly for code, so that about 430 MB remain;
  * Node 20 reserves 50 MB.
  */
-const DATA_KILOBYTES_MAX = 850_000
-const HEAP_MEGABYTES_MAX = 128
-/**
- * CPU time in seconds after which a process is replaced between two files, and at which the
- * operating system ends it: also when its parent has ended while it decodes.
- */
-const CPU_SECONDS = { retires: 10, ends: 15 }
-const WATCH_MS = 25
-/** How much longer than its CPU time a file may take on a machine that is busy otherwise. */
-const WALL_FACTOR = 10
+const DATA_KILOBYTES_MAX = 1_400_000
+/** CPU time in seconds at which the operating system ends the process, as a last resort. */
+const CPU_SECONDS_MAX = 300
 const START_MS_MAX = 60_000
+/** Time in milliseconds after which a process is ended that does not answer about a file. */
+const ANSWER_MS_MAX = 30_000
 const IDLE_MS = 60_000
 const PRIORITY = 3
 const V8_OUT_OF_MEMORY = 134
@@ -45,104 +43,246 @@ const PROGRAM = path.join(
   `reader-process${path.extname(import.meta.filename)}`,
 )
 
-/**
- * `isReplaced`: the process must not be used again. `isUntouched`: it ended before it took any time
- * for the file.
- */
-type Made = { finding: FileFinding; isReplaced: boolean; isUntouched?: boolean }
-/** `obstacle`: why it did not start. */
-type Running = { child: ChildProcess; obstacle: Promise<string | undefined> }
+type Reading<Order> = { order: Order; finding: FileFinding; startMs: number; timer: NodeJS.Timeout }
+type Ended = { code: number | null; signal: NodeJS.Signals | null }
+
+const unread: FileFinding = { links: [], fault: 'unread' }
 
 /**
- * Creates the reader of a kind of files. Its process starts with the first file. Calls `failed`
- * when a process cannot be started.
+ * Creates a reader, which takes the file of the lowest rank first. Its process starts with the
+ * first file, and ends when it is idle for long. Calls `failed` when it cannot be started.
  */
-export function createReaderChild(
-  kind: FileKind,
+export function createReaderChild<Order extends FileOrder>(
+  rank: (order: Order) => number,
   failed: (obstacle: string) => void = () => undefined,
-): ReaderChild {
-  let running: Running | undefined
+): ReaderChild<Order> {
+  const line: Order[] = []
+  const reading = createReading<Order>()
   let isClosed = false
-  let number = 0
-  let idle: NodeJS.Timeout | undefined
+  const reader = createProcess({
+    answered(answer) {
+      if (answer.is !== 'free') reading.note(answer)
+      pump()
+    },
+    crashed(ended) {
+      reading.crashed(faultOf(ended))
+      if (reading.hasSuspects() || line.length > 0) reader.wake()
+    },
+    failed(obstacle) {
+      failed(obstacle)
+      giveUp()
+    },
+  })
 
-  function start(): Running {
-    const child = spawnReader(kind)
-    const started = { child, obstacle: untilReady(child) }
-    child.once('close', () => {
-      if (running === started) running = undefined
-    })
-    return started
+  /** Gives the process as many files as it can read. */
+  function pump(): void {
+    while (reader.hasRoom() && !reading.isAlone()) {
+      if (reading.hasSuspects() && !reading.isEmpty()) return
+      const order = reading.takeSuspect() ?? takeLowest(line, rank)
+      if (!order) break
+      reader.send({ ...order.file, number: reading.begin(order, reader.end) })
+    }
+    if (reading.isEmpty() && line.length === 0) reader.rest()
   }
 
-  function end(): void {
-    running?.child.kill('SIGKILL')
-    running = undefined
-  }
-
-  /** Replaces a process that ended, so that the next file does not wait for the start. */
-  function replace(): void {
-    end()
-    if (!isClosed) running = start()
-  }
-
-  async function readOnce(file: ChosenFile): Promise<Made> {
-    running ??= start()
-    const { child, obstacle } = running
-    hold(child)
-    const why = await obstacle
-    if (why !== undefined && !isClosed) failed(why)
-    const made = why === undefined ? await readWith(child, file, ++number) : notStarted
-    if (why !== undefined) end()
-    else if (made.isReplaced) replace()
-    return made
+  function giveUp(): void {
+    reading.giveUp()
+    for (const order of line.splice(0)) order.settle(unread, 0)
   }
 
   return {
-    async read(file) {
-      clearTimeout(idle)
-      const made = await readOnce(file)
-      // The process may have ended while it had nothing to do, which is no fault of the file.
-      const { finding } = made.isUntouched && !isClosed ? await readOnce(file) : made
-      release(running?.child)
-      idle = setTimeout(end, IDLE_MS).unref()
-      return finding
+    add(order) {
+      if (isClosed) return order.settle(unread, 0)
+      line.push(order)
+      reader.wake()
+      // Deferred, so that all files of a message are in the line before the first is taken.
+      queueMicrotask(pump)
     },
-    pid: () => running?.child.pid,
+    pid: reader.pid,
     close() {
       isClosed = true
-      clearTimeout(idle)
-      end()
+      reader.drop()
+      giveUp()
     },
   }
 }
 
-const notStarted: Made = { finding: { links: [], fault: 'unread' }, isReplaced: true }
+/**
+ * Keeps what a process reads. When the process ends while it reads several files, it is not known
+ * which one is at fault: each is read again, alone.
+ */
+function createReading<Order extends FileOrder>() {
+  const reading = new Map<number, Reading<Order>>()
+  const suspects: Order[] = []
+  /** The file that is read alone. */
+  let alone: Order | undefined
+  let number = 0
+
+  function finish(its: number, { order, finding, startMs, timer }: Reading<Order>): void {
+    reading.delete(its)
+    clearTimeout(timer)
+    if (alone === order) alone = undefined
+    order.settle(finding, systemElapsed() - startMs)
+  }
+
+  return {
+    isEmpty: () => reading.size === 0,
+    isAlone: () => alone !== undefined,
+    hasSuspects: () => suspects.length > 0,
+    takeSuspect: () => (alone = suspects.shift()),
+    begin(order: Order, late: () => void): number {
+      const timer = setTimeout(late, ANSWER_MS_MAX)
+      const finding: FileFinding = { links: [] }
+      reading.set(++number, { order, finding, startMs: systemElapsed(), timer })
+      return number
+    },
+    note({ is, number: its, finding }: Exclude<FileAnswer, { is: 'free' }>): void {
+      const one = reading.get(its)
+      if (!one) return
+      one.finding = finding
+      if (is === 'whole') finish(its, one)
+    },
+    crashed(fault: FileFault): void {
+      for (const [its, one] of reading) {
+        const { order, finding, timer } = one
+        if (order === alone) {
+          finish(its, { ...one, finding: { ...finding, fault } })
+          continue
+        }
+        reading.delete(its)
+        clearTimeout(timer)
+        suspects.push(order)
+      }
+    },
+    giveUp(): void {
+      for (const [its, one] of reading) finish(its, { ...one, finding: unread })
+      for (const order of suspects.splice(0)) order.settle(unread, 0)
+    },
+  }
+}
+
+function takeLowest<T>(line: T[], rank: (one: T) => number): T | undefined {
+  const [lowest] = line.toSorted((a, b) => rank(a) - rank(b))
+  if (lowest) line.splice(line.indexOf(lowest), 1)
+  return lowest
+}
+
+/** V8 aborts when it gets no memory, and a system without memory kills. */
+function faultOf({ code, signal }: Ended): FileFault {
+  if (signal === 'SIGXCPU') return 'too-slow'
+  const isMemory = signal === 'SIGABRT' || signal === 'SIGKILL' || signal === 'SIGTRAP'
+  return isMemory || code === V8_OUT_OF_MEMORY ? 'too-large' : 'unreadable'
+}
+
+type Events = {
+  answered: (answer: FileAnswer) => void
+  crashed: (ended: Ended) => void
+  /** It cannot be started. */
+  failed: (obstacle: string) => void
+}
+/** `free`: how many files it can take. */
+type Running = { child: ChildProcess; free: number; hasStarted: boolean }
+
+/** Creates a process that starts when it is woken, and again after its end. */
+function createProcess(events: Events) {
+  let running: Running | undefined
+  let idle: NodeJS.Timeout | undefined
+
+  function start(): Running {
+    const answered = (answer: FileAnswer) => {
+      if (running === started) events.answered(answer)
+    }
+    const started = openReader(answered, (ended, obstacle) => {
+      if (running !== started) return
+      running = undefined
+      if (started.hasStarted) events.crashed(ended)
+      else events.failed(obstacle)
+    })
+    return started
+  }
+
+  function drop(): void {
+    clearTimeout(idle)
+    running?.child.kill('SIGKILL')
+    running = undefined
+  }
+
+  return {
+    hasRoom: () => running !== undefined && running.free > 0,
+    wake() {
+      clearTimeout(idle)
+      try {
+        running ??= start()
+        hold(running.child)
+      } catch (error) {
+        // The system has no room for another process.
+        events.failed(reasonOf(error))
+      }
+    },
+    send(task: FileTask) {
+      if (!running) return
+      running.free--
+      // If this fails, the process has ended, or will.
+      running.child.send(task, () => undefined)
+    },
+    /** Says that there is nothing to do. */
+    rest() {
+      if (!running) return
+      release(running.child)
+      clearTimeout(idle)
+      idle = setTimeout(drop, IDLE_MS).unref()
+    },
+    /** Ends the process as if it had crashed. */
+    end: () => void running?.child.kill('SIGKILL'),
+    drop,
+    pid: () => running?.child.pid,
+  }
+}
+
+/** Starts a process. Calls `over` when it ends or does not start. */
+function openReader(
+  answered: (answer: FileAnswer) => void,
+  over: (ended: Ended, obstacle: string) => void,
+): Running {
+  const child = spawnReader()
+  const opened: Running = { child, free: 0, hasStarted: false }
+  const timer = setTimeout(() => child.kill('SIGKILL'), START_MS_MAX)
+  child.on('message', (answer: FileAnswer) => {
+    clearTimeout(timer)
+    opened.hasStarted = true
+    if (answer.is === 'free') opened.free++
+    answered(answer)
+  })
+  child.on('error', (error) => {
+    if (!opened.hasStarted) over({ code: null, signal: null }, reasonOf(error))
+  })
+  child.once('close', (code, signal) => {
+    clearTimeout(timer)
+    over({ code, signal }, `It ended with ${signal ?? code}.`)
+  })
+  return opened
+}
+
+/** glibc gives the memory of ended threads back, which it would keep. */
+const environment = {
+  ...{ UV_THREADPOOL_SIZE: '1', MALLOC_ARENA_MAX: '1' },
+  ...{ MALLOC_TRIM_THRESHOLD_: '65536', MALLOC_MMAP_THRESHOLD_: '65536' },
+}
 
 /**
- * Starts the process with an empty environment, no open files, the limits of the operating system
- * where it has them, and the permissions of Node: it may only read the program. A shell sets the
- * limits, because Node cannot.
+ * Starts the process with none of the settings and open files of this one, the limits of the
+ * operating system where it has them, and the permissions of Node: it may only read the program. A
+ * shell sets the limits, because Node cannot.
  */
-function spawnReader(kind: FileKind): ChildProcess {
-  const limits = `ulimit -c 0; ulimit -d ${DATA_KILOBYTES_MAX}; ulimit -t ${CPU_SECONDS.ends}`
-  const script = `{ ${limits}; } 2>/dev/null; exec "$0" "$@"`
-  const flags = [
-    ...[`--max-old-space-size=${HEAP_MEGABYTES_MAX}`, '--max-semi-space-size=8'],
-    ...['--v8-pool-size=1', '--no-warnings', ...permissions()],
-  ]
-  const command = [process.execPath, ...flags, PROGRAM, kind]
+function spawnReader(): ChildProcess {
+  const limits = `ulimit -c 0; ulimit -d ${DATA_KILOBYTES_MAX}; ulimit -t ${CPU_SECONDS_MAX}`
+  const script = `{ ${limits}; } 2>/dev/null; exec nice -n ${PRIORITY} "$0" "$@"`
+  const flags = ['--v8-pool-size=1', '--no-warnings', ...permissions()]
+  const command = [process.execPath, ...flags, PROGRAM]
   const child = spawn('/bin/sh', ['-c', script, ...command], {
-    ...{ cwd: '/', env: { UV_THREADPOOL_SIZE: '1' }, serialization: 'advanced' },
+    ...{ cwd: '/', env: environment, serialization: 'advanced' },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
-  // What fails here shows by the end of the process.
-  child.on('error', () => undefined)
-  try {
-    if (child.pid !== undefined) setPriority(child.pid, PRIORITY)
-  } catch {
-    // It ended at once, or the system does not allow it.
-  }
   release(child)
   return child
 }
@@ -155,7 +295,8 @@ function permissions(): string[] {
   const around = /^.*?[/\\]node_modules(?=[/\\])/.exec(root)?.[0]
   const readable = [program, path.join(root, 'package.json'), path.join(root, 'node_modules')]
   const allowed = around === undefined ? readable : [...readable, around]
-  return ['--permission', ...allowed.map((folder) => `--allow-fs-read=${folder}`)]
+  const reads = allowed.map((folder) => `--allow-fs-read=${folder}`)
+  return ['--permission', '--allow-worker', ...reads]
 }
 
 function hold(child: ChildProcess): void {
@@ -164,96 +305,7 @@ function hold(child: ChildProcess): void {
 }
 
 /** Lets this process end although the other one runs. */
-function release(child: ChildProcess | undefined): void {
-  child?.unref()
-  child?.channel?.unref()
-}
-
-/** Waits until a process is ready; returns what kept it from that. */
-async function untilReady(child: ChildProcess): Promise<string | undefined> {
-  const { promise, resolve } = Promise.withResolvers<string | undefined>()
-  const timer = setTimeout(() => resolve('It took too long.'), START_MS_MAX).unref()
-  child.once('message', () => resolve(undefined))
-  child.once('error', (error) => resolve(reasonOf(error)))
-  child.once('close', (code, signal) => resolve(`It ended with ${signal ?? code}.`))
-  const obstacle = await promise
-  clearTimeout(timer)
-  return obstacle
-}
-
-/** Reads a file with a process that is ready. */
-async function readWith(
-  child: ChildProcess,
-  { content, needsLook, msMax }: ChosenFile,
-  number: number,
-): Promise<Made> {
-  const { promise, resolve } = Promise.withResolvers<FileFault | undefined>()
-  const startedAt = systemElapsed()
-  const cpuBefore = usageOf(child)?.cpuMs ?? 0
-  let finding: FileFinding = { links: [] }
-  let cpuMs = cpuBefore
-  let isLost = false
-
-  function watch(): void {
-    const usage = usageOf(child)
-    const elapsed = systemElapsed() - startedAt
-    cpuMs = usage?.cpuMs ?? cpuMs
-    // Without the figures of the system, all of the time counts.
-    const spent = usage ? usage.cpuMs - cpuBefore : elapsed
-    if (spent > msMax || elapsed > msMax * WALL_FACTOR) resolve('too-slow')
-    else if (usage && usage.residentBytes > RESIDENT_BYTES_MAX) resolve('too-large')
-  }
-
-  function take(answer: FileAnswer): void {
-    if ('isReady' in answer || answer.number !== number) return
-    finding = answer.finding
-    if (answer.isLast) resolve(finding.fault)
-  }
-
-  function closed(code: number | null, signal: NodeJS.Signals | null): void {
-    // V8 aborts when it gets no memory, and a system without memory kills.
-    const isMemory = signal === 'SIGABRT' || signal === 'SIGKILL' || signal === 'SIGTRAP'
-    isLost = true
-    if (isMemory || code === V8_OUT_OF_MEMORY) resolve('too-large')
-    else resolve(signal === 'SIGXCPU' ? 'too-slow' : 'unreadable')
-  }
-
-  const timer = setInterval(watch, WATCH_MS)
-  child.on('message', take)
-  child.once('close', closed)
-  const task: FileTask = { number, content, needsLook }
-  child.send(task, (error) => {
-    if (error) closed(null, null)
-  })
-  const fault = await promise
-  clearInterval(timer)
-  child.off('message', take)
-  child.off('close', closed)
-  const hasEnded = child.exitCode !== null || child.signalCode !== null
-  const isOver = fault !== finding.fault || hasEnded || cpuMs > CPU_SECONDS.retires * 1_000
-  return {
-    finding: fault === undefined ? finding : { ...finding, fault },
-    isReplaced: isOver,
-    isUntouched: isLost && cpuMs === cpuBefore,
-  }
-}
-
-const TICK_MS = 10
-const PAGE_BYTES = 4_096
-
-/** Returns what a process uses, where the system has `/proc`; its CPU time since its start. */
-function usageOf({ pid }: ChildProcess): { cpuMs: number; residentBytes: number } | undefined {
-  if (pid === undefined || process.platform !== 'linux') return undefined
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The second field, the name of the program, may contain blanks.
-    const fields = stat
-      .slice(stat.lastIndexOf(')') + 2)
-      .split(' ')
-      .map(Number)
-    const [user = 0, system = 0, pages = 0] = [fields[11], fields[12], fields[21]]
-    return { cpuMs: (user + system) * TICK_MS, residentBytes: pages * PAGE_BYTES }
-  } catch {
-    return undefined
-  }
+function release(child: ChildProcess): void {
+  child.unref()
+  child.channel?.unref()
 }

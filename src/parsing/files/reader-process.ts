@@ -1,38 +1,185 @@
-import type { ChosenFile, FileKind } from './choose-files.ts'
-import { prepareQrCodes } from './qr-codes.ts'
-import { type FileFinding, readFile } from './read-file.ts'
+import path from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { FileFault } from '../../pieces/analyze.ts'
+import { inTime, systemElapsed } from '../../world.ts'
+import type { ChosenFile } from './choose-files.ts'
+import type { FileFinding } from './read-file.ts'
+import type { ThreadAnswer } from './reader-thread.ts'
 
-// The program of the process that reads files. Its channel is its only connection: it reads one
-// file at a time and answers with what it found, also in between.
+// The program of the process that reads files. Threads read, one file each, and this one watches
+// them: a thread that takes too long or too much memory is replaced. Its channel is its only
+// connection.
 
 /** A file to read, as it arrives. */
-export type FileTask = { number: number; content: Uint8Array } & Pick<ChosenFile, 'needsLook'>
+export type FileTask = Omit<ChosenFile, 'content'> & { number: number; content: Uint8Array }
 
-/** `isLast`: the finding is complete. */
+/** `free`: a thread can take a file. */
 export type FileAnswer =
-  | { isReady: true }
-  | { number: number; finding: FileFinding; isLast: boolean }
+  | { is: 'free' }
+  | { is: 'part' | 'whole'; number: number; finding: FileFinding }
 
-const kind = process.argv[2] as FileKind
+type Reading = {
+  task: FileTask
+  finding: FileFinding
+  startedAt: number
+  cpuBefore: number | undefined
+}
+type Thread = { worker: Worker; reading: Reading | undefined }
+
+const THREADS = 3
+const HEAP_MEGABYTES = {
+  maxOldGenerationSizeMb: 64,
+  maxYoungGenerationSizeMb: 16,
+  codeRangeSizeMb: 32,
+}
+/**
+ * Resident memory of this process in bytes: while it reads, and afterwards, when another process
+ * takes its place. It has 170 MB at its start.
+ */
+const RESIDENT_BYTES_MAX = { reading: 360_000_000, idle: 260_000_000 }
+const WATCH_MS = 25
+const ASK_MS_MAX = 500
+/** How much longer than its CPU time a file may take, on a busy machine; Node 20 knows only this. */
+const WALL_FACTOR = 'cpuUsage' in Worker.prototype ? 10 : 3
+const END_MS_MAX = 2_000
+/** How many threads may end one after the other before one is ready. */
+const FAILED_STARTS_MAX = 5
+
+// The extension is `.js` in the compiled package.
+const PROGRAM = path.join(import.meta.dirname, `reader-thread${path.extname(import.meta.filename)}`)
+
+const threads = new Set<Thread>()
+const free: Thread[] = []
+/** Files whose thread has just ended. */
+const line: FileTask[] = []
+let ending = 0
+let failedStarts = 0
+let watching: NodeJS.Timeout | undefined
 
 function answer(message: FileAnswer): void {
   process.send?.(message)
 }
 
-async function read({ number, content, needsLook }: FileTask): Promise<void> {
-  const { buffer, byteOffset, byteLength } = content
-  const file = { kind, needsLook, content: Buffer.from(buffer, byteOffset, byteLength) }
-  const finding = await readFile(file, (part) => {
-    answer({ number, finding: part, isLast: false })
+function startThread(): void {
+  const worker = new Worker(PROGRAM, { resourceLimits: HEAP_MEGABYTES })
+  const thread: Thread = { worker, reading: undefined }
+  threads.add(thread)
+  if (++failedStarts > FAILED_STARTS_MAX) process.exit(1)
+  worker.on('message', (message: ThreadAnswer) => {
+    if (message === 'ready') return setFree(thread)
+    if (!thread.reading) return
+    thread.reading.finding = message.finding
+    if (!message.isLast) return answerWith('part', thread.reading)
+    settle(thread, message.finding.fault)
+    setFree(thread)
   })
-  answer({ number, finding, isLast: true })
+  worker.on('error', (error: NodeJS.ErrnoException) => {
+    settle(thread, error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'too-large' : 'unreadable')
+  })
+  worker.on('exit', () => {
+    threads.delete(thread)
+    if (free.includes(thread)) free.splice(free.indexOf(thread), 1)
+    startThread()
+  })
+}
+
+function setFree(thread: Thread): void {
+  failedStarts = 0
+  const next = line.shift()
+  if (next) return give(thread, next)
+  free.push(thread)
+  answer({ is: 'free' })
+}
+
+function answerWith(is: 'part' | 'whole', { task: { number }, finding }: Reading): void {
+  answer({ is, number, finding })
+}
+
+/** Says what was found in a file. */
+function settle(thread: Thread, fault: FileFault | undefined): void {
+  const { reading } = thread
+  thread.reading = undefined
+  if (!reading) return
+  const finding = fault === undefined ? reading.finding : { ...reading.finding, fault }
+  answerWith('whole', { ...reading, finding })
+}
+
+/** Ends a thread because of its file; another one replaces it. */
+function end(thread: Thread, fault: FileFault): void {
+  settle(thread, fault)
+  ending++
+  void inTime(thread.worker.terminate(), END_MS_MAX, undefined).then((code) => {
+    ending--
+    if (code === undefined) process.exit(1)
+  })
+}
+
+/** Asks a thread what it uses, also while it computes; undefined where that cannot be asked. */
+async function ask<T>(asking: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await inTime(asking(), ASK_MS_MAX, undefined)
+  } catch {
+    // It has just ended, or is a thread of Node 20.
+    return undefined
+  }
+}
+
+/** CPU time of a thread in milliseconds. */
+async function cpuOf({ worker }: Thread): Promise<number | undefined> {
+  const usage = await ask(() => worker.cpuUsage())
+  return usage && (usage.user + usage.system) / 1_000
+}
+
+async function bytesOf({ worker }: Thread): Promise<number> {
+  const used = await ask(() => worker.getHeapStatistics())
+  return used ? used.total_heap_size + used.external_memory : 0
+}
+
+/** Ends a file that takes too long. */
+async function watch(thread: Thread): Promise<void> {
+  const { reading } = thread
+  if (!reading) return
+  const { task, startedAt } = reading
+  const cpu = await cpuOf(thread)
+  reading.cpuBefore ??= cpu
+  const isOver = (cpu ?? 0) - (reading.cpuBefore ?? 0) > task.msMax
+  if (!isOver && systemElapsed() - startedAt < task.msMax * WALL_FACTOR) return
+  if (thread.reading === reading) end(thread, 'too-slow')
+}
+
+/** Ends the file that takes the most memory if all of them take too much. */
+async function watchMemory(threads: readonly Thread[]): Promise<void> {
+  // The memory of a thread that ends is still counted.
+  if (ending > 0 || process.memoryUsage.rss() < RESIDENT_BYTES_MAX.reading) return
+  const used = await Promise.all(threads.map(bytesOf))
+  const largest = threads[used.indexOf(Math.max(...used))]
+  if (largest?.reading && ending === 0) end(largest, 'too-large')
+}
+
+function watchAll(): void {
+  const reading = [...threads].filter((thread) => thread.reading)
+  void watchMemory(reading)
+  for (const thread of reading) void watch(thread)
+  if (reading.length > 0) return
+  if (process.memoryUsage.rss() > RESIDENT_BYTES_MAX.idle) process.exit()
+  clearInterval(watching)
+  watching = undefined
+}
+
+function give(thread: Thread, task: FileTask): void {
+  const startedAt = systemElapsed()
+  thread.reading = { task, finding: { links: [] }, startedAt, cpuBefore: undefined }
+  const content = Uint8Array.from(task.content)
+  thread.worker.postMessage({ ...task, content }, [content.buffer])
+  watching ??= setInterval(watchAll, WATCH_MS)
 }
 
 // A signal of the terminal goes to the whole group; the parent decides when this process ends.
 process.on('SIGINT', () => undefined)
 process.on('disconnect', () => process.exit())
-process.on('message', (task: FileTask) => void read(task))
-await prepareQrCodes()
-// Loads the library for PDF files before the first file, whose time is limited.
-if (kind === 'pdf') await readFile({ kind, content: Buffer.alloc(0), needsLook: false }, String)
-answer({ isReady: true })
+process.on('message', (task: FileTask) => {
+  const thread = free.shift()
+  if (thread) give(thread, task)
+  else line.push(task)
+})
+for (let number = 0; number < THREADS; number++) startThread()
