@@ -3,6 +3,7 @@ import type { Response } from 'express'
 import { isOutage } from '../db/follow.ts'
 import { BusyError, CallerError, sqlState, withoutData } from '../errors.ts'
 import type { Logger } from '../log.ts'
+import { concealKeys } from '../mail/conceal-keys.ts'
 import { AbortedError } from './bodies/read-body.ts'
 import { ProblemError, type ProblemName, problemOf, problems, problemType } from './problem.ts'
 import { idIn, requestIdOf } from './request-id.ts'
@@ -17,8 +18,8 @@ export type FailedRequest = {
 
 /**
  * Converts a thrown error to a response with the id of the request; undefined if the client has
- * disconnected. Our own failures are logged here, once, with that id, without the data that the
- * error quotes.
+ * disconnected. Keys in the detail are masked, because it may repeat what was sent. Our own
+ * failures are logged here, once, with that id, without the data that the error quotes.
  */
 export function failureOf(
   error: unknown,
@@ -29,7 +30,8 @@ export function failureOf(
   const requestId = requestIdOf(req)
   const url = 'originalUrl' in req ? String(req.originalUrl) : (req.url ?? '')
   const failure = describe(error, { requestId, about: idIn(url) }, log)
-  return { ...failure, headers: { ...failure.headers, 'x-request-id': requestId } }
+  const detail = concealKeys(failure.detail)
+  return { ...failure, detail, headers: { ...failure.headers, 'x-request-id': requestId } }
 }
 
 /** The id of a request, and the first id in its URL, such as that of a report. */

@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express'
 import { z } from 'zod'
 import { type Action, messageOf, type Outcome, runAction } from '../../actions.ts'
+import { concealKeys } from '../../mail/conceal-keys.ts'
 import { includesRole } from '../../roles.ts'
 import { type Form, readForm } from '../pages/form.ts'
 import { requireReporter } from '../pages/signed-in.ts'
@@ -31,7 +32,7 @@ export type ActionPage = {
   actions: Action | Readonly<Record<string, Action>>
   /**
    * The path to which the browser is redirected afterwards; the parameters `done` and `count` are
-   * added to it.
+   * added to it. Keys in it are masked, because proxies log addresses.
    */
   back: (req: Request, outcome: Outcome, form: Form) => string
   /** Shows the page again with a form that was refused; without it, an error page is shown. */
@@ -60,7 +61,7 @@ export function postAction(site: Site, page: ActionPage) {
     const outcome = await runAction(action, given, site, person)
     if ('proposed' in outcome) return res.redirect(303, '/admin/deletions?done=proposed')
     if (!('problems' in outcome))
-      return res.redirect(303, withDone(page.back(req, outcome, form), outcome))
+      return res.redirect(303, concealKeys(withDone(page.back(req, outcome, form), outcome)))
     const problems = outcome.problems.map(({ field, message: problem }) => {
       const label = page.labels?.[field ?? '']
       return label === undefined ? problem : `${label}: ${problem}`

@@ -64,7 +64,7 @@ export function countersApi(site: CounterNeeds): Router {
     const { ask } = await import('../../counting/headline.ts')
     const answer = await ask(site, given, series)
     if ('fault' in answer) throw new ProblemError('bad-field', inEnglish(answer.fault))
-    sendJson(res, 200, { ...answer, summary: inEnglish(answer.summary) }, 'other')
+    sendJson(res, 200, { ...answer, summary: inEnglish(answer.summary) })
   })
   router.all('/', otherMethods('GET'))
   return router

@@ -47,7 +47,7 @@ export function frontApi(site: Needs): Router {
   for (const [path, answer] of Object.entries(questions)) {
     router.post(path, async (req, res) => {
       const given = await site.readBody(req, res, QUESTION_BYTES_MAX, 'front')
-      sendJson(res, 200, await answer(given))
+      sendJson(res, 200, await answer(given), 'owner')
     })
   }
   router.post('/reports', (req, res) => takeReports(req, res, site))
@@ -63,7 +63,7 @@ async function takeReports(req: Request, res: Response, site: Needs): Promise<vo
   }
   const refused = await takeForwarded(entries, site)
   const answer: ForwardAnswer = { taken: entries.length, refused: refused.map(({ id }) => id) }
-  sendJson(res, 200, answer)
+  sendJson(res, 200, answer, 'owner')
 }
 
 function requireFrontKey(req: Request, frontKey: string | undefined): void {

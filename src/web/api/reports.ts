@@ -71,18 +71,16 @@ async function listReports(req: Request, res: Response, site: ListNeeds): Promis
   const query = queryOf({ ...on, limit: String(limit), kind, status, since })
   const next = rows.length > limit && last ? `${site.publicUrl}/api/v1/reports${query}` : null
   if (next !== null) res.setHeader('link', `<${next}>; rel="next"`)
-  sendJson(res, 200, {
-    reports: lines.map(({ id, state, receivedAt, kind: its, subject, author }) => ({
-      id,
-      status: state,
-      received_at: receivedAt.toISOString(),
-      kind: its,
-      subject,
-      author,
-      url: reportUrl(site.publicUrl, id),
-    })),
-    next,
-  })
+  const reports = lines.map(({ id, state, receivedAt, kind: its, subject, author }) => ({
+    id,
+    status: state,
+    received_at: receivedAt.toISOString(),
+    kind: its,
+    subject,
+    author,
+    url: reportUrl(site.publicUrl, id),
+  }))
+  sendJson(res, 200, { reports, next }, 'owner')
 }
 
 /** A report as `GET /api/v1/reports/:id` returns it. */
@@ -257,7 +255,7 @@ export function reportsApi(site: Site): Router {
     if (report.reporterId !== reporter.id) throw notFound()
     const isOpen = await confirmReport(site, report.id)
     const confirmed = isOpen ? { ...report, state: 'received' as const } : report
-    sendJson(res, 200, await describeReport(site.pool, confirmed))
+    sendJson(res, 200, await describeReport(site.pool, confirmed), 'owner')
   })
   router.all('/:id/confirmation', otherMethods('POST'))
   router.get('/:id/raw', async (req, res) => {

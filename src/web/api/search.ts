@@ -72,7 +72,7 @@ export function searchApi(site: Needs): Router {
       complete_until: search.completeUntil?.toISOString() ?? null,
       next,
     }
-    sendJson(res, 200, found, 'other')
+    sendJson(res, 200, found)
   })
   router.all('/', otherMethods('GET'))
   return router

@@ -92,7 +92,7 @@ export function nothingTaken(
 /** Sends a response; errors are sent as problems. */
 export function sendAnswer(res: Response, { status, body, location }: ApiAnswer): void {
   if (location !== undefined) res.setHeader('location', location)
-  if (status < 400) return sendJson(res, status, body)
+  if (status < 400) return sendJson(res, status, body, 'owner')
   res.statusCode = status
   res.setHeader('content-type', problemType)
   res.setHeader('cache-control', 'no-store')
@@ -100,13 +100,14 @@ export function sendAnswer(res: Response, { status, body, location }: ApiAnswer)
 }
 
 /**
- * Writes JSON directly, because Express would also compute an ETag. Masks keys for other readers.
+ * Writes JSON directly, because Express would also compute an ETag. Masks keys, unless the reader
+ * owns all that is sent.
  */
 export function sendJson(
   res: Response,
   status: number,
   body: unknown,
-  reader: Reader = 'owner',
+  reader: Reader = 'other',
 ): void {
   res.statusCode = status
   res.setHeader('content-type', 'application/json; charset=utf-8')

@@ -50,7 +50,7 @@ export function webhooksApi(site: Needs): Router {
     const added = await addWebhook(site, id, wanted)
     if ('refused' in added) throw problemOfRefusal(added)
     res.setHeader('location', `${site.publicUrl}/api/v1/webhooks/${added.webhook.id}`)
-    sendJson(res, 201, { ...webhookJson(added.webhook), secret: added.secret })
+    sendJson(res, 201, { ...webhookJson(added.webhook), secret: added.secret }, 'owner')
   })
   router.all('/', otherMethods('GET', 'POST'))
   oneWebhook(router, site)
@@ -78,7 +78,7 @@ function oneWebhook(router: Router, site: Needs): void {
   router.post('/:id/secret', async (req, res) => {
     const renewed = await renewSecret(site, await keyOf(req, res, site))
     if (!renewed) throw notFound()
-    sendJson(res, 200, { ...webhookJson(renewed.webhook), secret: renewed.secret })
+    sendJson(res, 200, { ...webhookJson(renewed.webhook), secret: renewed.secret }, 'owner')
   })
   router.all('/:id/secret', otherMethods('POST'))
   router.post('/:id/test', (req, res) => sendTest(req, res, site))

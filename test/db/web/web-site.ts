@@ -4,6 +4,7 @@ import { expect } from 'vitest'
 import type { App } from '../../../src/app.ts'
 import { readConfig } from '../../../src/config.ts'
 import { web } from '../../../src/processes/web.ts'
+import type { Logger } from '../../../src/log.ts'
 import { createPool } from '../../../src/db/pool.ts'
 import { insertKarma } from '../../../src/db/reputations.ts'
 import { insertReporter } from '../../../src/db/reporters.ts'
@@ -30,11 +31,12 @@ export type WebSite = {
 
 /**
  * Starts the real server on a free port. `through` may connect it to its database through a
- * connection that the test can cut.
+ * connection that the test can cut. `log` may keep what the process logs.
  */
 export async function startWebSite(
   env: Record<string, string> = {},
   through: (databaseUrl: string) => Promise<string> = (url) => Promise.resolve(url),
+  log: Logger = pino({ level: 'silent' }),
 ): Promise<WebSite> {
   const database = await freshDatabase()
   const databaseUrl = await through(database.url)
@@ -61,7 +63,7 @@ export async function startWebSite(
     pool,
     boss,
     clock: systemClock,
-    log: pino({ level: 'silent' }),
+    log,
   }
   await loosenLimits(app)
   const served = await web(app)

@@ -12,6 +12,7 @@ import { handleInboundMail } from '../../../src/feedback/handle-inbound.ts'
 import { runPublishLists } from '../../../src/lists/publish-lists.ts'
 import { queueLetter, runSendLetter } from '../../../src/letters/send-letter.ts'
 import { keepModel } from '../../../src/judging/models.ts'
+import type { Logger } from '../../../src/log.ts'
 import { openMarketers } from '../../../src/marketers/live-marketers.ts'
 import { answerLinks, lettersOffLink } from '../../../src/mail/verp.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
@@ -59,10 +60,13 @@ export type ShownSite = {
 }
 
 /** Starts the site. `env` adds settings. */
-export async function startShownSite(env: Record<string, string> = {}): Promise<ShownSite> {
+export async function startShownSite(
+  env: Record<string, string> = {},
+  log?: Logger,
+): Promise<ShownSite> {
   const folder = await mkdtemp(path.join(tmpdir(), 'signalpost-pages-'))
   const given = { LISTS_DIR: folder, LISTS_PUBLIC: 'yes', RDAP_BOOTSTRAP_URL: 'none' }
-  const site = await startWebSite({ ...given, ...env })
+  const site = await startWebSite({ ...given, ...env }, undefined, log)
   const parser = createParserPool(1)
   await importNetworks(sampleNetworks, site.app)
   const ann = await site.addPerson('ann@reporters.example')
