@@ -1,6 +1,7 @@
 import { enableCompileCache } from 'node:module'
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
+import { concealKeys } from './mail/conceal-keys.ts'
 import { shownText } from './mail/text.ts'
 import type { App } from './app.ts'
 import { type Command, describe, operatorCommand, refuseArguments } from './cli/command-table.ts'
@@ -385,8 +386,7 @@ async function main([name = 'help', ...args]: readonly string[]): Promise<number
   try {
     if ('runAlone' in command) return await command.runAlone(args)
     const config = await readSettings()
-    const { createLogger } = await import('./log.ts')
-    const log = await createLogger(config.logLevel, name)
+    const log = await (await import('./log.ts')).createLogger(config.logLevel, name)
     return await command.run({ args, config, log })
   } catch (error) {
     // A lost connection, such as that to the database, has the same code.
@@ -496,5 +496,5 @@ function say(text: string): void {
 }
 
 function complain(text: string): void {
-  process.stderr.write(`${shownText(text, COMPLAINT_CHARS_MAX)}\n`)
+  process.stderr.write(`${shownText(concealKeys(text), COMPLAINT_CHARS_MAX)}\n`)
 }

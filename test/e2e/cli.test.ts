@@ -118,6 +118,11 @@ test('a looked-up value cannot move the cursor of the terminal', async () => {
   expect(stderr).not.toContain('\u001b')
 })
 
+test('an error of a command masks a key', async () => {
+  const { stderr } = await runProgram([`sp_${'x'.repeat(43)}`], nowhere)
+  expect(stderr).toContain(`Unknown command "sp_${'*'.repeat(43)}"`)
+})
+
 test('an unavailable database is reported with a sentence, without a stack trace', async () => {
   const env = { ...nowhere, DATABASE_URL: 'postgres://a:b@127.0.0.1:1/x', LOG_LEVEL: 'silent' }
   const { code, stderr } = await runProgram(['counters', 'shop.example'], env)

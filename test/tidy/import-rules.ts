@@ -67,7 +67,7 @@ export const mayImport: Readonly<Record<string, { values: readonly string[]; typ
     phrase: { values: [] },
     roles: { values: [] },
     world: { values: [] },
-    log: { values: [] },
+    log: { values: ['mail'] },
     config: { values: ['settings'] },
     settings: { values: [] },
     app: { values: [], types: ['config', 'db', 'queue', 'net'] },
