@@ -16,7 +16,7 @@ import { inTransaction } from '../db/pool.ts'
 import { reasonOf } from '../errors.ts'
 import { parseTagList } from '../mail/dkim-signature.ts'
 import { createResolver } from '../net/resolver.ts'
-import { findSpoolFault, readSpool } from '../outage/spool.ts'
+import { findSpoolFault, readSpool, spoolHangs } from '../outage/spool.ts'
 import type { WorkerState } from '../queue/boss.ts'
 import { type Clock, type Resolve, systemElapsed, untilNext, uuidv7 } from '../world.ts'
 
@@ -191,7 +191,8 @@ const spooling = ['web', 'receive']
 async function spoolOf(spool: App['config']['spool']): Promise<ProcessFacts['spool']> {
   const fault = spool.bytesMax > 0 ? await findSpoolFault(spool) : undefined
   const unread = { oldestAt: null, unstorable: 0 }
-  const { oldestAt, unstorable } = await readSpool(spool.folder).catch(() => unread)
+  const { oldestAt, unstorable } =
+    fault === spoolHangs ? unread : await readSpool(spool.folder).catch(() => unread)
   return { oldestAt: oldestAt?.toISOString() ?? null, unstorable, fault: fault ?? null }
 }
 

@@ -14,7 +14,7 @@ import { crc32 } from 'node:zlib'
 import { batched } from '../db/batched.ts'
 import { BusyError, reasonOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import { type Clock, systemElapsed, systemRandom, uuidTime, uuidv7 } from '../world.ts'
+import { type Clock, inTime, systemElapsed, systemRandom, uuidTime, uuidv7 } from '../world.ts'
 
 /** What a process accepted for the database: values as JSON, and the bytes of a message. */
 export type SpoolEntry = { id: string; values: object; content: Buffer }
@@ -46,7 +46,7 @@ export type Spool = {
   state: () => Promise<SpoolState>
   /**
    * Returns why no entry can be appended (see `findSpoolFault`), as found within the last `msMax`;
-   * undefined if one can.
+   * undefined if one can. Takes a few seconds at most, also while the disk hangs.
    */
   fault: (msMax: number) => Promise<string | undefined>
   close: () => Promise<void>
@@ -64,18 +64,29 @@ const RETRY_SECONDS = 60
 const LOG_MS = 10_000
 /** Pauses in milliseconds between two tests: usually, and while the spool cannot be used. */
 const TEST_MS = { usual: 30_000, faulty: 5_000 }
+/** Maximum duration in milliseconds of a test. */
+const TEST_MS_MAX = 3_000
+/** The fault of a spool whose disk does not answer. */
+export const spoolHangs = 'SPOOL_DIR cannot be written: the disk does not answer'
 /** About the size of an entry. */
 const TEST_BYTES = 65_536
 /** Each entry begins with these bytes, its length and its checksum. */
 const MAGIC = Buffer.from('SPR1')
 const HEAD_BYTES = 12
 
-type SpoolOptions = { folder: string; bytesMax: number; clock: Clock; log: Logger }
+type SpoolOptions = {
+  folder: string
+  bytesMax: number
+  clock: Clock
+  log: Logger
+  /** For tests. */
+  testDisk?: typeof testDisk
+}
 
 /** Opens a spool, creates its folder, and tests it again and again until it is closed. */
-export function openSpool({ folder, bytesMax, clock, log }: SpoolOptions): Spool {
+export function openSpool({ folder, bytesMax, clock, log, ...given }: SpoolOptions): Spool {
   const ownFile = createOwnFile(folder, clock)
-  const tests = startTests({ folder, bytesMax, log })
+  const tests = startTests({ folder, bytesMax, log, testDisk, ...given })
   let used = { bytes: 0, lookedAt: Number.NEGATIVE_INFINITY }
   let loggedAt = Number.NEGATIVE_INFINITY
 
@@ -125,10 +136,10 @@ export function openSpool({ folder, bytesMax, clock, log }: SpoolOptions): Spool
   }
 }
 
-type TestOptions = Pick<SpoolOptions, 'folder' | 'bytesMax' | 'log'>
+type TestOptions = Required<Omit<SpoolOptions, 'clock'>>
 
 /** Tests a spool at once and again and again, more often while it cannot be used. */
-function startTests({ folder, bytesMax, log }: TestOptions) {
+function startTests({ folder, bytesMax, log, ...given }: TestOptions) {
   let last: { fault: string | undefined; at: number } | undefined
   let testing: Promise<string | undefined> | undefined
   let timer: NodeJS.Timeout | undefined
@@ -136,7 +147,7 @@ function startTests({ folder, bytesMax, log }: TestOptions) {
 
   async function test(): Promise<string | undefined> {
     clearTimeout(timer)
-    const fault = await findSpoolFault({ folder, bytesMax })
+    const fault = await findSpoolFault({ folder, bytesMax }, given.testDisk)
     testing = undefined
     if (fault !== last?.fault && bytesMax > 0) {
       if (fault === undefined) log.info('Reports can be stored on disk again.')
@@ -163,14 +174,24 @@ function startTests({ folder, bytesMax, log }: TestOptions) {
   }
 }
 
+type Place = Pick<SpoolOptions, 'folder' | 'bytesMax'>
+
+/** The tests that have not ended, by folder. */
+const tested = new Map<string, Promise<string | undefined>>()
+
 /**
  * Returns why no report can be stored in a spool, in English and without paths; undefined if one
  * can. Writes a file to the disk and deletes it. Health, `doctor`, `/readyz` and the log say this.
+ * Takes three seconds at most. While the disk hangs, all calls wait for one and the same write.
  */
-export async function findSpoolFault({
-  folder,
-  bytesMax,
-}: Pick<SpoolOptions, 'folder' | 'bytesMax'>): Promise<string | undefined> {
+export async function findSpoolFault(place: Place, test = testDisk): Promise<string | undefined> {
+  const { folder } = place
+  const testing = tested.get(folder) ?? test(place).finally(() => tested.delete(folder))
+  tested.set(folder, testing)
+  return inTime(testing, TEST_MS_MAX, spoolHangs)
+}
+
+async function testDisk({ folder, bytesMax }: Place): Promise<string | undefined> {
   const full = 'the spool is full'
   if (bytesMax === 0) return full
   const file = path.join(folder, `.test-${systemRandom(16).toString('hex')}`)

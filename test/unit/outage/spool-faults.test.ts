@@ -1,12 +1,17 @@
 import { execFileSync } from 'node:child_process'
 import { chmod, mkdir, open, readdir, rm, writeFile } from 'node:fs/promises'
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import path from 'node:path'
 import { pino } from 'pino'
 import { beforeEach, expect, test } from 'vitest'
 import { checkSpool } from '../../../src/cli/doctor/machine.ts'
 import { readConfig } from '../../../src/config.ts'
+import type { Pool } from '../../../src/db/pool.ts'
 import { BusyError } from '../../../src/errors.ts'
 import { findSpoolFault, openSpool } from '../../../src/outage/spool.ts'
+import type { Boss } from '../../../src/queue/boss.ts'
+import { sendReadiness } from '../../../src/web/health.ts'
 import { systemClock } from '../../../src/world.ts'
 import { closeAfterThisTest, makeTestFolder } from '../../support/after-tests.ts'
 
@@ -139,3 +144,38 @@ test('a full spool, or none, has a fault', async () => {
   expect(await small.fault(0)).toBe('the spool is full')
   expect(await (await openHere(0)).fault(0)).toBe('the spool is full')
 })
+
+test('a disk that hangs is a fault within seconds, and only one write waits for it', async () => {
+  const disk = Promise.withResolvers<undefined>()
+  let writes = 0
+  const testDisk = () => {
+    writes++
+    return disk.promise
+  }
+  const write = (line: string) => void lines.push(JSON.parse(line) as (typeof lines)[number])
+  const own = { folder, bytesMax: 1_000_000, clock: systemClock, log: pino({}, { write }) }
+  const spool = await closeAfterThisTest(openSpool({ ...own, testDisk }))
+  const hangs = 'SPOOL_DIR cannot be written: the disk does not answer'
+  const away = { pool: {} as Pool, boss: {} as Boss, isClosing: () => false, spool }
+  const asked = Array.from({ length: 10 }, () => readiness(away))
+  expect(new Set(await Promise.all(asked))).toEqual(
+    new Set([`503 the database does not answer, and ${hangs}\n`]),
+  )
+  expect(await spool.fault(0)).toBe(hangs)
+  // As the heartbeat and "doctor" ask.
+  expect(await findSpoolFault({ folder, bytesMax: 1_000_000 })).toBe(hangs)
+  expect(writes).toBe(1)
+  expect(lines).toMatchObject([{ level: 50, reason: hangs }])
+  disk.resolve(undefined)
+  await expect.poll(() => spool.fault(0)).toBeUndefined()
+  expect(lines.at(-1)).toMatchObject({ level: 30, msg: 'Reports can be stored on disk again.' })
+})
+
+/** The answer of `/readyz`. */
+async function readiness(needs: Parameters<typeof sendReadiness>[1]): Promise<string> {
+  const res = new ServerResponse(new IncomingMessage(new Socket()))
+  let text = ''
+  Object.assign(res, { end: (said: string) => (text = said) })
+  await sendReadiness(res, needs)
+  return `${res.statusCode} ${text}`
+}
