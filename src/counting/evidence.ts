@@ -151,8 +151,19 @@ export async function appendTestimonies(
   deferred: readonly ReportedEvidence[],
   now: Date,
 ): Promise<void> {
-  const testimonies = deferred.flatMap(({ content }) => unpackTestified(content))
+  const testimonies = deferred.flatMap(({ content }) => lasting(unpackTestified(content)))
   await insert(tx, { testimonies, reports: [] }, { first: deferred[0]?.id ?? '', now })
+}
+
+/**
+ * Leaves out each testimony that the next one reverses, and the reversal. The action to which they
+ * belong may have been undone.
+ */
+function lasting(testimonies: readonly Testified[]): Testified[] {
+  return testimonies.reduce<Testified[]>((kept, one) => {
+    const last = kept.at(-1)
+    return last && reversals[last.what] === one.what ? kept.slice(0, -1) : [...kept, one]
+  }, [])
 }
 
 export function noEvidence(): Evidence {
@@ -181,6 +192,12 @@ function keysIn({ subjects }: PackedReport): bigint[] {
   return subjects.map(({ key }) => key)
 }
 
+const reversals: Partial<Record<TestifiedWhat, TestifiedWhat>> = {
+  good: 'withdrawn',
+  bad: 'withdrawn',
+  'wanted-mail': 'not-wanted-mail',
+}
+
 function oppositeOf({ id, content }: ReportedEvidence, why: TakenBackFor, now: Date): Statement {
   const [testified] = unpackTestified(content.subarray(0, TESTIFIED_BYTES))
   const parts = partsIn(content).map(({ piece, subjects }) => {
@@ -188,9 +205,8 @@ function oppositeOf({ id, content }: ReportedEvidence, why: TakenBackFor, now: D
   })
   const testimonies: Testified[] = []
   if (testified) {
-    const add = (what: TestifiedWhat) => testimonies.push({ ...testified, what })
-    if (testified.what === 'good' || testified.what === 'bad') add('withdrawn')
-    if (testified.what === 'wanted-mail') add('not-wanted-mail')
+    const what = reversals[testified.what]
+    if (what) testimonies.push({ ...testified, what })
     if (why !== 'new-analysis') testimonies.push({ ...testified, what: why, at: now.getTime() })
   }
   return { reportId: id, parts, testimonies }

@@ -273,7 +273,7 @@ export async function listRecorded(db: Db, actionId: string, limit: number): Pro
   return rows.map(({ id }) => id)
 }
 
-/** Deletes records, and returns the testimonies that take effect now. */
+/** Deletes records, and returns the testimonies that take effect now, in the order of reports. */
 export async function takeTestimonies(
   tx: Db,
   reportIds: readonly string[],
@@ -284,7 +284,8 @@ export async function takeTestimonies(
     where ${isOneOfIds('report_id', reportIds)}
       and (${actionId}::uuid is null or action_id = ${actionId}::uuid)
     returning report_id as id, testimonies as content, taken_at as "takenAt"`
-  return rows.toSorted((a, b) => a.takenAt.getTime() - b.takenAt.getTime())
+  const orderOf = ({ id, takenAt }: (typeof rows)[0]) => `${id} ${takenAt.toISOString()}`
+  return rows.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))
 }
 
 /** Returns actions that began before an instant and whose records may still exist, oldest first. */

@@ -50,16 +50,17 @@ export function listReportedEvidence(db: Db, ids: readonly string[]): Promise<Re
 }
 
 /**
- * Deletes and returns the evidence from reports, in the transaction that appends its opposite.
- * Reports without evidence, or whose evidence was taken before, are absent.
+ * Deletes and returns the evidence from reports in the order of their ids, in the transaction that
+ * appends its opposite. Reports without evidence, or whose evidence was taken before, are absent.
  */
 export async function takeReportedEvidence(
   tx: Db,
   ids: readonly string[],
 ): Promise<ReportedEvidence[]> {
   if (ids.length === 0) return []
-  return preparedRowsOf(tx)`
+  const taken = await preparedRowsOf(tx)<ReportedEvidence>`
     delete from reported_evidence where ${isOneOfIds('id', ids)} returning id, content`
+  return taken.sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 /**

@@ -32,7 +32,7 @@ import {
   withoutExtra,
 } from './twin-sites.ts'
 
-/** The number of reports. With more, a known difference shows (docs/decisions/search.md). */
+/** The number of reports; `test/long` has more. */
 const REPORTS = Number(process.env['UNDO_REPORTS'] ?? 30)
 const isLong = REPORTS > 30
 /** The speed of actions: ten reports a step. */
@@ -344,12 +344,14 @@ test.skipIf(isDistributed)('of two actions, either may be undone first', async (
   }
 })
 
-test.skipIf(isDistributed)('a later action stays when an earlier one is undone', async () => {
+test.skipIf(isDistributed).for([
+  ['correct-marketing', 'retract'],
+  ['correct-spam', 'correct-legitimate'],
+] as const)('a later action stays when an earlier one is undone: %s, %s', async ([early, late]) => {
   const [site, other] = [await openTwin(), await openTwin()]
   const some = past.ids.slice(0, 20)
-  const first = await act(site, 'correct-marketing')
-  await act(site, 'retract', { atMs: 5 * MINUTE_MS, ids: some })
-  await act(other, 'retract', { atMs: 5 * MINUTE_MS, ids: some })
+  const first = await act(site, early)
+  for (const one of [site, other]) await act(one, late, { atMs: 5 * MINUTE_MS, ids: some })
   site.setClock(later(20 * MINUTE_MS))
   await undo(site, first)
   await site.work()
@@ -359,8 +361,7 @@ test.skipIf(isDistributed)('a later action stays when an earlier one is undone',
     await one.count()
   }
   expect(await karmaOf(site)).toEqual(await karmaOf(other))
-  const statesOf = async (one: TwinSite) =>
-    (await owed(one)).reports.map((report) => (report as { state: string }).state)
+  const statesOf = ({ app }: TwinSite) => rows(app.pool, `select state from reports order by id`)
   expect(await statesOf(site)).toEqual(await statesOf(other))
   await Promise.all([site.close(), other.close()])
 })
@@ -415,8 +416,7 @@ test.skipIf(isDistributed)('what a reporter changes meanwhile stays', async () =
   await undo(site, id)
   await site.work()
   await site.work()
-  const of = async (one: TwinSite) => (await owed(one)).reports
-  expect(await of(site)).toEqual(await of(other))
+  expect((await owed(site)).reports).toEqual((await owed(other)).reports)
   const { karmas } = await karmaOf(site)
   const counts = (some: unknown[]) =>
     some.map((one) => {
