@@ -150,13 +150,17 @@ export function findMassRecord(
 }
 
 /** An action that can still be undone, and that changed a report. */
-export type OpenRecord = { reportId: string; actionId: string; takenAt: Date }
+export type OpenRecord = Pick<MassRecord, 'takenAt' | 'correctedAs'> & {
+  reportId: string
+  actionId: string
+}
 
 /** Returns the records of reports, the newest of each report last. */
 export async function listOpenRecords(db: Db, reportIds: readonly string[]): Promise<OpenRecord[]> {
   if (reportIds.length === 0) return []
   const rows = await preparedRowsOf(db)<OpenRecord>`
-    select report_id as "reportId", action_id as "actionId", taken_at as "takenAt"
+    select report_id as "reportId", action_id as "actionId", taken_at as "takenAt",
+      corrected_as as "correctedAs"
     from mass_action_records where ${isOneOfIds('report_id', reportIds)}`
   const orderOf = ({ takenAt, actionId }: OpenRecord) => `${takenAt.toISOString()} ${actionId}`
   return rows.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))

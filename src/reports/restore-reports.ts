@@ -31,6 +31,7 @@ import {
 } from '../db/report-events.ts'
 import {
   listReportsByIds,
+  listWithMessages,
   lockReports,
   type Report,
   reportStates,
@@ -80,7 +81,8 @@ export async function recordReports(
  * What undoing an action did with a report. `undone`: everything is as before. `notified`: so it
  * is, but desks were notified in the meantime, and are notified of the correction. `overtaken`: a
  * later action on the report stays, and undoing that one restores the report as it was before both.
- * `gone`: the report was deleted.
+ * If the action was the last to correct the verdict, the correction ends. `gone`: the report was
+ * deleted.
  */
 export type Restored = 'undone' | 'notified' | 'overtaken' | 'gone'
 
@@ -120,15 +122,15 @@ async function restore(
 ): Promise<Restored> {
   const { id } = report
   const records = await listOpenRecords(tx, [id])
-  const place = records.findIndex(({ actionId }) => actionId === action.id)
-  const later = records[place + 1]
-  if (place < 0) return 'gone'
-  if (later) {
-    await inheritMassRecord(tx, id, { from: action.id, to: later.actionId })
-    return 'overtaken'
-  }
+  const later = records.slice(1 + records.findIndex(({ actionId }) => actionId === action.id))
   const record = await findMassRecord(tx, action.id, id)
   if (!record) return 'gone'
+  if (later[0]) {
+    await inheritMassRecord(tx, id, { from: action.id, to: later[0].actionId })
+    const isLast = later.every(({ correctedAs }) => correctedAs === report.correctedAs)
+    if (isLast) await endCorrection(tx, report, record, app)
+    return 'overtaken'
+  }
   const now = app.clock()
   const since = await statementSince(tx, report, record, action)
   const former = formerCount(record)
@@ -151,6 +153,22 @@ async function restore(
     return 'undone'
   }
   return resume(tx, report, { record, isFreed: freed.has(id) }, app)
+}
+
+/** Ends the correction by an action. A report that is not retracted is judged again. */
+async function endCorrection(
+  tx: Db,
+  { id, state, correctedAs: present }: Report,
+  { correctedAs }: MassRecord,
+  app: Needs,
+): Promise<void> {
+  if (correctedAs === present) return
+  if (state === 'retracted') return restoreReport(tx, id, { state, correctedAs })
+  if ((await listWithMessages(tx, [id])).length === 0) return
+  await restoreReport(tx, id, { state: 'received', correctedAs })
+  await removeAnalyses(tx, [id])
+  await insertEvents(tx, [eventNow(app.clock, id, 'redriven', [phrase('action-undone')])])
+  await applyChange(tx, id, false, app)
 }
 
 function formerCount({ campaignId, counted, redeemed, redeemedAt }: MassRecord): FormerCount {

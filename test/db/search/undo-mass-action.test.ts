@@ -347,11 +347,12 @@ test.skipIf(isDistributed)('of two actions, either may be undone first', async (
 test.skipIf(isDistributed).for([
   ['correct-marketing', 'retract'],
   ['correct-spam', 'correct-legitimate'],
+  ['correct-spam', 'analyze-again'],
 ] as const)('a later action stays when an earlier one is undone: %s, %s', async ([early, late]) => {
   const [site, other] = [await openTwin(), await openTwin()]
-  const some = past.ids.slice(0, 20)
   const first = await act(site, early)
-  for (const one of [site, other]) await act(one, late, { atMs: 5 * MINUTE_MS, ids: some })
+  const whose = { atMs: 5 * MINUTE_MS, ids: past.ids.slice(0, 20) }
+  for (const one of [site, other]) await act(one, late, whose)
   site.setClock(later(20 * MINUTE_MS))
   await undo(site, first)
   await site.work()
@@ -361,8 +362,10 @@ test.skipIf(isDistributed).for([
     await one.count()
   }
   expect(await karmaOf(site)).toEqual(await karmaOf(other))
-  const statesOf = ({ app }: TwinSite) => rows(app.pool, `select state from reports order by id`)
-  expect(await statesOf(site)).toEqual(await statesOf(other))
+  // A report that is judged later may exceed the daily number of its reporter.
+  const its = `corrected_as${late === 'analyze-again' ? '' : ', state'} from reports order by id`
+  const of = ({ app }: TwinSite) => rows(app.pool, `select ${its}`)
+  expect(await of(site)).toEqual(await of(other))
   await Promise.all([site.close(), other.close()])
 })
 
@@ -439,9 +442,7 @@ test.skipIf(isDistributed)('desks that were notified meanwhile get a correction'
   await undo(site, id)
   await site.work()
   const again = await pool.query<{ id: string }>(
-    `
-    select distinct report_id as id from feedback_reports
-    where kind = 'complaint' and created_at >= $1`,
+    `select report_id as id from feedback_reports where kind = 'complaint' and created_at >= $1`,
     [later(20 * MINUTE_MS)],
   )
   const idsOf = (some: { id: string }[]) => [...new Set(some.map((one) => one.id))].toSorted()
@@ -467,8 +468,7 @@ test.skipIf(isDistributed)('karma changes when an action can no longer be undone
   const { karmas } = await karmaOf(site)
   const overruled = karmas.map((one) => Number((one as { overrulings: number }).overrulings))
   expect(overruled.reduce((sum, count) => sum + count)).toBe(past.ids.length)
-  const { rowCount } = await site.app.pool.query('select from mass_action_records')
-  expect(rowCount).toBe(0)
+  expect(await rows(site.app.pool, 'select from mass_action_records')).toEqual([])
   await site.close()
 })
 
