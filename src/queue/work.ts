@@ -55,6 +55,9 @@ export async function workQueue<Payload extends object>(
       return { postponedTo: again(), payload }
     })
     await postpone(app, queue, jobs, outcomes)
+    const isPostponed = (one: Settled) => one !== 'done' && 'postponedTo' in one
+    const due = outcomes.filter(isPostponed).map(({ postponedTo }) => postponedTo)
+    if (due.length > 0) worker.wakeAt(due, app.clock())
     outcomes.forEach((outcome, index) => {
       const { id = '' } = jobs[index] ?? {}
       if (outcome === 'done' || !('ended' in outcome) || !outcome.ended) return

@@ -35,6 +35,8 @@ const SETTLE_MS = 200
 /** Polling interval in milliseconds while notified of new jobs: it finds retries that are due. */
 const NOTIFIED_POLL_MS = 5_000
 const POLL_MS = 2_000
+/** Postponed jobs that are due within this time in milliseconds are fetched together. */
+const DUE_STEP_MS = 50
 const HEARTBEAT_MS = 10_000
 /** A fetch that takes longer, in milliseconds, may have a plan made for fewer jobs. */
 const SLOW_FETCH_MS = 100
@@ -74,6 +76,15 @@ export class QueueWorker {
   wake(): void {
     this.#isDue = true
     this.#fetchAfter(GATHER_MS)
+  }
+
+  /** Fetches jobs when postponed jobs are due; those that are due later are found by polling. */
+  wakeAt(dates: readonly Date[], now: Date): void {
+    const waits = dates.map((date) => Math.max(0, date.getTime() - now.getTime()))
+    const rounded = new Set(waits.map((ms) => Math.ceil(ms / DUE_STEP_MS) * DUE_STEP_MS))
+    for (const ms of rounded) {
+      if (ms < NOTIFIED_POLL_MS) setTimeout(() => this.wake(), ms).unref()
+    }
   }
 
   /** Stops fetching, and resolves when the jobs in progress have ended. */

@@ -7,9 +7,14 @@ const isBusy = process.argv[2] === 'busy'
 const child = createReaderChild(() => 0)
 const { promise, resolve: settle } = Promise.withResolvers<unknown>()
 const file = { needsLook: false, msMax: 600_000 }
-if (isBusy) child.add({ file: { ...file, kind: 'pdf', content: slowPdf(9) }, settle })
+const isAwaited = () => true
+if (isBusy) child.add({ file: { ...file, kind: 'pdf', content: slowPdf(9) }, isAwaited, settle })
 else
-  child.add({ file: { ...file, kind: 'picture', content: codeOf('https://a.example/') }, settle })
+  child.add({
+    file: { ...file, kind: 'picture', content: codeOf('https://a.example/') },
+    isAwaited,
+    settle,
+  })
 if (!isBusy) await promise
 setTimeout(() => console.log(child.pid()), isBusy ? 5_000 : 0)
 setInterval(() => undefined, 1_000)

@@ -54,8 +54,8 @@ type Reading = { finding: Promise<FileFinding>; waiting: Waiting }
 /** Creates a reader. Logs when a process cannot be started. */
 export function createFileReader(app?: ReaderTools): FileReader {
   const spentMs = new LRUCache<string, number>(OWNERS)
-  const rank = ({ awaiting, owner }: Waiting) =>
-    (awaiting > 0 ? 0 : LATE_MS) + (spentMs.get(owner) ?? 0)
+  const rank = ({ isAwaited, owner }: Waiting) =>
+    (isAwaited() ? 0 : LATE_MS) + (spentMs.get(owner) ?? 0)
   const failed = app && complainer(app, 'Attached files cannot be read. Will retry.')
   const child = createReaderChild(rank, failed)
   const known = new LRUCache<string, FileFinding>({ ...KEPT, sizeCalculation: sizeOf })
@@ -74,7 +74,8 @@ export function createFileReader(app?: ReaderTools): FileReader {
       resolve(made)
     }
     bytes += length
-    const waiting: Waiting = { file, owner, awaiting: 0, settle }
+    const isAwaited = () => waiting.awaiting > 0
+    const waiting: Waiting = { file, owner, awaiting: 0, isAwaited, settle }
     underWay.set(key, { finding, waiting })
     child.add(waiting)
     return underWay.get(key)
@@ -88,6 +89,7 @@ export function createFileReader(app?: ReaderTools): FileReader {
     const reading = underWay.get(key) ?? begin(key, file, owner)
     if (!reading) return { now: unread }
     reading.waiting.awaiting++
+    if (reading.waiting.awaiting === 1) queueMicrotask(child.look)
     const now = await inTime(reading.finding, waitMs, undefined)
     reading.waiting.awaiting--
     if (now) return { now }

@@ -7,9 +7,13 @@ import type { ChosenFile } from './choose-files.ts'
 import type { FileFinding } from './read-file.ts'
 import type { FileAnswer, FileTask } from './reader-process.ts'
 
-/** A file to read. `settle` gets what was found, and the time in milliseconds that it took. */
+/**
+ * A file to read. `settle` gets what was found, and the time in milliseconds that it took.
+ * `isAwaited`: whether a caller waits for it. The last free thread takes only such files.
+ */
 export type FileOrder = {
   file: ChosenFile
+  isAwaited: () => boolean
   settle: (finding: FileFinding, ms: number) => void
 }
 
@@ -17,6 +21,8 @@ export type FileOrder = {
 export type ReaderChild<Order extends FileOrder> = {
   /** What the process does not survive is a fault of the file. */
   add: (order: Order) => void
+  /** Looks for files again, after somebody has begun to wait for one. */
+  look: () => void
   /** Its process id; undefined while there is none. */
   pid: () => number | undefined
   /** Files that are not read yet are `unread`. */
@@ -34,7 +40,7 @@ const START_MS_MAX = 60_000
 /** Time in milliseconds after which a process is ended that does not answer about a file. */
 const ANSWER_MS_MAX = 30_000
 const IDLE_MS = 60_000
-const PRIORITY = 3
+const PRIORITY = 5
 const V8_OUT_OF_MEMORY = 134
 
 // The extension is `.js` in the compiled package.
@@ -76,13 +82,20 @@ export function createReaderChild<Order extends FileOrder>(
 
   /** Gives the process as many files as it can read. */
   function pump(): void {
-    while (reader.hasRoom() && !reading.isAlone()) {
+    while (reader.room() > 0 && !reading.isAlone()) {
       if (reading.hasSuspects() && !reading.isEmpty()) return
-      const order = reading.takeSuspect() ?? takeLowest(line, rank)
+      const order = reading.takeSuspect() ?? takeNext()
       if (!order) break
       reader.send({ ...order.file, number: reading.begin(order, reader.end) })
     }
     if (reading.isEmpty() && line.length === 0) reader.rest()
+  }
+
+  function takeNext(): Order | undefined {
+    const able = line.filter(({ isAwaited }) => reader.room() > 1 || isAwaited())
+    const [next] = able.toSorted((a, b) => rank(a) - rank(b))
+    if (next) line.splice(line.indexOf(next), 1)
+    return next
   }
 
   function giveUp(): void {
@@ -98,6 +111,7 @@ export function createReaderChild<Order extends FileOrder>(
       // Deferred, so that all files of a message are in the line before the first is taken.
       queueMicrotask(pump)
     },
+    look: pump,
     pid: reader.pid,
     close() {
       isClosed = true
@@ -161,12 +175,6 @@ function createReading<Order extends FileOrder>() {
   }
 }
 
-function takeLowest<T>(line: T[], rank: (one: T) => number): T | undefined {
-  const [lowest] = line.toSorted((a, b) => rank(a) - rank(b))
-  if (lowest) line.splice(line.indexOf(lowest), 1)
-  return lowest
-}
-
 /** V8 aborts when it gets no memory, and a system without memory kills. */
 function faultOf({ code, signal }: Ended): FileFault {
   if (signal === 'SIGXCPU') return 'too-slow'
@@ -208,7 +216,8 @@ function createProcess(events: Events) {
   }
 
   return {
-    hasRoom: () => running !== undefined && running.free > 0,
+    /** How many files it can take. */
+    room: () => running?.free ?? 0,
     wake() {
       clearTimeout(idle)
       try {

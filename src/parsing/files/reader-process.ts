@@ -36,7 +36,7 @@ const HEAP_MEGABYTES = {
  * Resident memory of this process in bytes: while it reads, and afterwards, when another process
  * takes its place. It has 170 MB at its start.
  */
-const RESIDENT_BYTES_MAX = { reading: 360_000_000, idle: 260_000_000 }
+const RESIDENT_BYTES_MAX = { reading: 300_000_000, idle: 270_000_000 }
 const WATCH_MS = 25
 const ASK_MS_MAX = 500
 /** How much longer than its CPU time a file may take, on a busy machine; Node 20 knows only this. */

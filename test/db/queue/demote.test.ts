@@ -149,6 +149,19 @@ test('a demoted job that is postponed, or fails, stays behind new ones', async (
   expect(marks.toSorted()).toEqual(['failing', 'new', 'postponed'])
 })
 
+test('a postponed job runs when it is due, without waiting for polling', async () => {
+  const queue = await makeQueue()
+  const start = performance.now()
+  await add(queue, 'again')
+  let runs = 0
+  await work(queue, 6, ([payload]) => {
+    const postponedTo = new Date(Date.now() + 200)
+    return Promise.resolve([++runs < 6 ? { postponedTo, payload: { ...payload } } : 'done'])
+  })
+  // Polling alone would take two seconds each time.
+  expect(performance.now() - start).toBeLessThan(6_000)
+})
+
 test('a demoted job that becomes a dead letter can be retried', async () => {
   const queue = await makeQueue({ attempts: { ...usualAttempts, retryLimit: 0 } })
   await add(queue, 'mortal')

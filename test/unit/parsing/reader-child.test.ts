@@ -13,12 +13,14 @@ afterEach(() => {
   for (const child of children.splice(0)) child.close()
 })
 
+const isAwaited = () => true
+
 function reader() {
   const child = createReaderChild<FileOrder>(() => 0)
   children.push(child)
   const read = (kind: FileKind, content: Buffer, msMax = 700) =>
     new Promise<FileFinding>((settle) =>
-      child.add({ file: { kind, content, needsLook: false, msMax }, settle }),
+      child.add({ file: { kind, content, needsLook: false, msMax }, isAwaited, settle }),
     )
   return { ...child, read }
 }
@@ -51,6 +53,22 @@ test('of several files, those that are read when the process ends are read again
   process.kill(child.pid() ?? 0, 'SIGKILL')
   const found = (await Promise.all(files)).flatMap(({ links }) => links[0]?.urls)
   expect(found).toEqual(files.map((_, index) => `https://a.example/${index}`))
+})
+
+test('files that nobody awaits leave a thread free for others', async () => {
+  const child = reader()
+  await child.read('pdf', pdfFile({}))
+  const late = Array.from(
+    { length: 6 },
+    (_, index) =>
+      new Promise<FileFinding>((settle) => {
+        const file = { kind: 'pdf', needsLook: false, msMax: 700, content: slowPdf(index) } as const
+        child.add({ file, isAwaited: () => false, settle })
+      }),
+  )
+  const one = await Promise.race([...late, child.read('picture', codeOf('https://a.example/'))])
+  expect(one.links[0]?.text).toBe('https://a.example/')
+  await Promise.all(late)
 })
 
 test('what is not read when the reader is closed is unread', async () => {
