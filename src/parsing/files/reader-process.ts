@@ -39,7 +39,7 @@ const HEAP_MEGABYTES = {
 const RESIDENT_BYTES_MAX = { reading: 300_000_000, idle: 270_000_000 }
 const WATCH_MS = 25
 const ASK_MS_MAX = 500
-/** How much longer than its CPU time a file may take, on a busy machine; Node 20 knows only this. */
+/** How much longer than its CPU time a file may take; Node 20 does not know that time. */
 const WALL_FACTOR = 'cpuUsage' in Worker.prototype ? 10 : 3
 const END_MS_MAX = 2_000
 /** How many threads may end one after the other before one is ready. */
