@@ -211,8 +211,9 @@ test.for([
     return process.cpuUsage(before).user / 1_000
   }
   const long = (one: string) => one.repeat(Math.ceil(1_000_000 / one.length))
-  cpuMs(long('&#x2F;'))
-  expect(cpuMs(long(piece))).toBeLessThan(4 * Math.max(cpuMs(long('&#x2F;')), 100))
+  // The shortest of several times, because other tests run at the same time.
+  const shortest = (text: string) => Math.min(...[1, 2, 3].map(() => cpuMs(text)))
+  expect(shortest(long(piece))).toBeLessThan(4 * Math.max(shortest(long('&#x2F;')), 100))
 })
 
 test('a key at the border of two steps is concealed', async () => {
