@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { listBacklogs } from '../db/dead-letters.ts'
-import { queueNames, queues } from '../processes/queues.ts'
+import { queueNames, queues } from '../processes/handlers.ts'
 import {
   allQueues,
   jobStates,

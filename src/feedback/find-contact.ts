@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { WorkApp } from '../app.ts'
 import { concludeLookUp, listPackedAnalyses } from '../db/analyses.ts'
 import { keepRegistryRows, type NewRegistryRow } from '../db/feedback-answers.ts'
@@ -8,7 +8,6 @@ import { insertEvents } from '../db/report-events.ts'
 import { listReportsByIds, markReports, type ReportState } from '../db/reports.ts'
 import { commonBlock } from '../mail/ip-blocks.ts'
 import { send } from '../queue/boss.ts'
-import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import {
   drawConsequences,
@@ -17,17 +16,7 @@ import {
   type KnownNetwork,
 } from './draw-consequences.ts'
 import { queueFeedback } from './queue-feedback.ts'
-
-/**
- * Queries the registries for the abuse contact of a report's origin, and continues with the result.
- * `firstAskedAt` is the time of the first query of a postponed job.
- */
-export const findContact = defineQueue({
-  name: 'find-contact',
-  payload: z.object({ reportId: z.uuid(), firstAskedAt: z.iso.datetime().optional() }),
-  attempts: { retryLimit: 5, retryDelay: 30, retryDelayMax: 3_600, expireInSeconds: 120 },
-  batchSize: 20,
-})
+import { findContact } from './queues.ts'
 
 type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config' | 'rdap'>
 type Analysis = Awaited<ReturnType<typeof listPackedAnalyses>>[number]

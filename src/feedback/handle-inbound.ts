@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { WorkApp } from '../app.ts'
 import { type Feedback, findFeedback } from '../db/feedback-reports.ts'
 import {
@@ -19,17 +18,8 @@ import { storableText } from '../mail/text.ts'
 import type { ReturnPathSettings } from '../mail/verp.ts'
 import type { ParserPool } from '../parsing/parser-pool.ts'
 import { phrase } from '../phrase.ts'
-import { defineQueue } from '../queue/define-queue.ts'
 import { failureOf, type JobOutcome } from '../queue/work.ts'
 import { keepBounce, keepComplaint, keepReply } from './keep-inbound.ts'
-
-/** Reads a received mail: a bounce or an answer. */
-export const handleInbound = defineQueue({
-  name: 'handle-inbound',
-  payload: z.object({ mailId: z.uuid() }),
-  attempts: { retryLimit: 5, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 120 },
-  batchSize: 10,
-})
 
 /** Our mail that an inbound mail is about, as far as it is still stored. */
 export type Match = {

@@ -18,8 +18,8 @@ import {
   type OwnAddresses,
   topicOf,
 } from '../verdict/choose-contact.ts'
-import { findContact } from './find-contact.ts'
 import { knownContacts, queueFeedback } from './queue-feedback.ts'
+import { findContact } from './queues.ts'
 
 /**
  * The network of an address, and the mail addresses, in lower case, of desks that are not

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { App } from '../app.ts'
 import { type Consumer, findConsumer } from '../db/consumers.ts'
 import type { FeedbackKey } from '../db/feedback-reports.ts'
@@ -18,18 +17,9 @@ import { insertEvents } from '../db/report-events.ts'
 import { listSuppressed } from '../db/suppressions.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
-import { defineQueue } from '../queue/define-queue.ts'
 import { mayNotify } from '../verdict/contact-health.ts'
 import { forwardReport, showForwarded } from './queues.ts'
 import { DIGEST_MAX } from './load-content.ts'
-
-/** Sends feedback that is due. */
-export const paceFeedback = defineQueue({
-  name: 'pace-feedback',
-  payload: z.object({}),
-  attempts: { retryLimit: 0, retryDelay: 60, retryDelayMax: 60, expireInSeconds: 600 },
-  cron: '* * * * *',
-})
 
 /** Whether a feedback report is sent immediately or waits, and until when. */
 export type SendTime = { state: 'queued' } | { state: 'waiting'; dueAt: Date }

@@ -5,6 +5,33 @@ import { mailQueues, shownQueue } from '../letters/relay-memory.ts'
 import { defineQueue } from '../queue/define-queue.ts'
 
 /**
+ * Queries the registries for the abuse contact of a report's origin, and continues with the result.
+ * `firstAskedAt` is the time of the first query of a postponed job.
+ */
+export const findContact = defineQueue({
+  name: 'find-contact',
+  payload: z.object({ reportId: z.uuid(), firstAskedAt: z.iso.datetime().optional() }),
+  attempts: { retryLimit: 5, retryDelay: 30, retryDelayMax: 3_600, expireInSeconds: 120 },
+  batchSize: 20,
+})
+
+/** Reads a received mail: a bounce or an answer. */
+export const handleInbound = defineQueue({
+  name: 'handle-inbound',
+  payload: z.object({ mailId: z.uuid() }),
+  attempts: { retryLimit: 5, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 120 },
+  batchSize: 10,
+})
+
+/** Sends feedback that is due. */
+export const paceFeedback = defineQueue({
+  name: 'pace-feedback',
+  payload: z.object({}),
+  attempts: { retryLimit: 0, retryDelay: 60, retryDelayMax: 60, expireInSeconds: 600 },
+  cron: '* * * * *',
+})
+
+/**
  * Composes and sends one feedback report. The retries span days, because mail servers may be down
  * for days. A postponed job contains the times since which it has waited for its consumer
  * (`postponedSince`) and since which our own mail server has refused it (`refusedSince`).

@@ -269,7 +269,7 @@ function measureDns({ processes, config, now }: Measuring): Promise<Measurement>
 const SAMPLE = 'sample-networks.csv'
 
 /** The name of the queue that imports tables, here because `health` must not import `processes`. */
-export const refreshNetworksName = 'refresh-networks'
+const refreshNetworksName = 'refresh-networks'
 
 async function measureNetworks({ db, now }: Measuring): Promise<Measurement> {
   const refreshed = (await listChoreRuns(db)).find(({ queue }) => queue === refreshNetworksName)

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { App } from '../app.ts'
 import {
   type AdvisedReporter,
@@ -17,23 +17,12 @@ import { listSuppressed } from '../db/suppressions.ts'
 import { lettersOffLink } from '../mail/verp.ts'
 import { phrase } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
-import { defineQueue } from '../queue/define-queue.ts'
 import { failureOf, type JobOutcome } from '../queue/work.ts'
 import { type Advice, type AdviceCase, adviceOf, oneClickLink } from '../verdict/advice.ts'
 import type { Marketer } from '../verdict/marketers/marketer.ts'
 import { composeAdvice, findAdvice, unsubscribeWays } from './advice-letters.ts'
+import { adviseReporter } from './queues.ts'
 import { queueLetter } from './send-letter.ts'
-
-/**
- * Writes a letter that advises a reporter how to unsubscribe. `waitsSince`: when the analysis of
- * the report was not visible yet.
- */
-export const adviseReporter = defineQueue({
-  name: 'advise-reporter',
-  payload: z.object({ reportId: z.uuid(), waitsSince: z.iso.datetime().optional() }),
-  attempts: { retryLimit: 10, retryDelay: 10, retryDelayMax: 3_600, expireInSeconds: 120 },
-  batchSize: 20,
-})
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'>
 type Payload = z.infer<typeof adviseReporter.payload>

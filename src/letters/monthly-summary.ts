@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { App } from '../app.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { listReporterDays } from '../db/reporter-days.ts'
@@ -11,21 +10,9 @@ import {
 import { listSuppressed } from '../db/suppressions.ts'
 import type { KeyedLink } from '../mail/keys.ts'
 import { lettersOffLink } from '../mail/verp.ts'
-import { defineQueue } from '../queue/define-queue.ts'
 import { type Language, textsIn } from '../texts/messages.ts'
 import { composeBody, type LetterBody, type LetterPart } from './letter-body.ts'
 import { queueLetter } from './send-letter.ts'
-
-/**
- * Writes a summary of the previous month to the reporters who ask for one. It runs on several days,
- * because the service may be down on one of them.
- */
-export const sendSummaries = defineQueue({
-  name: 'send-summaries',
-  payload: z.object({}),
-  attempts: { retryLimit: 1, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 3_600 },
-  cron: '17 7 1-5 * *',
-})
 
 const READERS_AT_ONCE = 500
 const DESKS_LISTED_MAX = 10

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { App } from '../app.ts'
 import { listOutcomes } from '../db/own-reports.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
@@ -16,19 +15,10 @@ import { listSuppressed } from '../db/suppressions.ts'
 import { domainOf } from '../mail/address.ts'
 import type { KeyedLink } from '../mail/keys.ts'
 import { type AnswerKind, lettersOffLink } from '../mail/verp.ts'
-import { defineQueue } from '../queue/define-queue.ts'
 import { type Language, type Texts, textsIn } from '../texts/messages.ts'
 import { plainLine } from './advice-letters.ts'
 import { composeBody, type LetterBody, type LetterPart } from './letter-body.ts'
 import { queueLetter } from './send-letter.ts'
-
-/** Writes to reporters about answers to their reports and about open questions. */
-export const sendNews = defineQueue({
-  name: 'send-news',
-  payload: z.object({}),
-  attempts: { retryLimit: 1, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 600 },
-  cron: '*/10 * * * *',
-})
 
 const HOUR_MS = 3_600_000
 /** A question is often answered on the page that shows it; a letter waits so long for that. */

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { App, WorkApp } from '../app.ts'
 import {
   findLetter,
@@ -26,9 +26,9 @@ import {
 import { composeLetter, type LetterContent } from '../mail/letter.ts'
 import { composeLetterAnswerAddress, composeLetterReturnPath } from '../mail/verp.ts'
 import { send } from '../queue/boss.ts'
-import { defineQueue } from '../queue/define-queue.ts'
 import { failureOf, type JobOutcome } from '../queue/work.ts'
 import { inTime, uuidv7 } from '../world.ts'
+import { sendLetter } from './queues.ts'
 import {
   createRelayGate,
   isRefusal,
@@ -36,24 +36,6 @@ import {
   type RelayGate,
   suppressRefused,
 } from './relay-gate.ts'
-import { mailQueues } from './relay-memory.ts'
-
-/**
- * Sends one letter: advice, an answer, an invitation. The retries span days, because mail servers
- * may be down for days. A postponed job contains the times since which its recipient's mail server
- * has stalled (`postponedSince`) and since which our own mail server has refused it
- * (`refusedSince`).
- */
-export const sendLetter = defineQueue({
-  name: mailQueues.letter,
-  payload: z.object({
-    letterId: z.uuid(),
-    postponedSince: z.iso.datetime().optional(),
-    refusedSince: z.iso.datetime().optional(),
-  }),
-  attempts: { retryLimit: 20, retryDelay: 30, retryDelayMax: 4 * 3600, expireInSeconds: 300 },
-  batchSize: 20,
-})
 
 /** A letter to send: its content, its recipient and what it concerns. */
 export type NewLetter = Pick<Letter, 'kind'> &

@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto'
 import { type FileHandle, mkdir, mkdtemp, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { z } from 'zod'
 import type { App } from '../app.ts'
 import { claimLists, pageListings, removeDelistings, removeListings } from '../db/listings.ts'
 import { inTransaction } from '../db/pool.ts'
-import { defineQueue } from '../queue/define-queue.ts'
 import { jsonFooter, jsonHeader, listedJson } from '../verdict/lists/judge-candidate.ts'
 import {
   type ListEdition,
@@ -22,14 +20,6 @@ import {
 } from '../verdict/lists/list.ts'
 import { ownNamesOf } from '../verdict/lists/spare.ts'
 import { addListings, keepDeserved, PAGE, type Renewal } from './renew-listings.ts'
-
-/** Decides what is listed, and writes the lists for publication. */
-export const publishLists = defineQueue({
-  name: 'publish-lists',
-  payload: z.object({}),
-  attempts: { retryLimit: 1, retryDelay: 60, retryDelayMax: 60, expireInSeconds: 900 },
-  cron: '*/10 * * * *',
-})
 
 /** A written file, as listed in the manifest. */
 type WrittenFile = { name: string; bytes: number; sha256: string }

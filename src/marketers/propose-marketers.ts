@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { App } from '../app.ts'
 import {
   type BulkReport,
@@ -13,18 +12,9 @@ import { parseMailboxes } from '../mail/address.ts'
 import { storableText } from '../mail/text.ts'
 import type { PlainAnalysis } from '../pieces/analyze.ts'
 import { namesOver } from '../pieces/marketer.ts'
-import { defineQueue } from '../queue/define-queue.ts'
 import { alignedSigner } from '../verdict/advice.ts'
 import { ownNamesOf } from '../verdict/lists/spare.ts'
 import { proposalsOf, type SeenBulk } from '../verdict/marketers/propose.ts'
-
-/** Searches reported mail for possible marketers. */
-export const proposeMarketers = defineQueue({
-  name: 'propose-marketers',
-  payload: z.object({}),
-  attempts: { retryLimit: 1, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 900 },
-  cron: '29 */6 * * *',
-})
 
 type Needs = Pick<App, 'pool' | 'clock' | 'config' | 'log'>
 

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { App } from '../app.ts'
 import {
   beginUnsubscribe,
@@ -15,17 +14,9 @@ import { findAdvice } from '../letters/advice-letters.ts'
 import type { OneClickOutcome, PostOneClick } from '../mail/list-unsubscribe.ts'
 import { phrase } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
-import { defineQueue } from '../queue/define-queue.ts'
 import { failureOf, type JobOutcome } from '../queue/work.ts'
 import { oneClickLink } from '../verdict/advice.ts'
-
-/** Sends one unsubscribe request for a reporter. A retry never sends it again. */
-export const unsubscribe = defineQueue({
-  name: 'unsubscribe',
-  payload: z.object({ reportId: z.uuid() }),
-  attempts: { retryLimit: 10, retryDelay: 30, retryDelayMax: 600, expireInSeconds: 300 },
-  batchSize: 5,
-})
+import { unsubscribe } from './queues.ts'
 
 type Needs = Pick<App, 'pool' | 'clock'>
 

@@ -1,5 +1,4 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
-import { z } from 'zod'
 import type { App } from '../app.ts'
 import {
   type AuditSeal,
@@ -10,16 +9,7 @@ import {
   removeSeals,
 } from '../db/audit-seals.ts'
 import type { Db } from '../db/pool.ts'
-import { defineQueue } from '../queue/define-queue.ts'
 import { uuidFloor, uuidTime } from '../world.ts'
-
-/** Seals the audit log every hour. */
-export const sealAudit = defineQueue({
-  name: 'seal-audit',
-  payload: z.object({}),
-  attempts: { retryLimit: 3, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 300 },
-  cron: '13 * * * *',
-})
 
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { App } from '../app.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { mayAppear } from '../db/prepared.ts'
@@ -27,17 +27,9 @@ import {
 } from '../mail/webhook-message.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import { type Boss, send } from '../queue/boss.ts'
-import { defineQueue } from '../queue/define-queue.ts'
 import { failureOf, type JobOutcome } from '../queue/work.ts'
 import { inTime, uuidTime, uuidv7 } from '../world.ts'
-
-/** Delivers one event to one webhook. Postponed while its receiver fails. */
-export const deliverWebhook = defineQueue({
-  name: 'deliver-webhook',
-  payload: z.object({ webhookId: z.uuid(), deliveryId: z.uuid() }),
-  attempts: { retryLimit: 10, retryDelay: 10, retryDelayMax: 3_600, expireInSeconds: 120 },
-  ...{ batchSize: 50, concurrency: 2 },
-})
+import { deliverWebhook } from './queues.ts'
 
 /**
  * Queues webhook deliveries for events of reports, in the transaction that causes the events. If no

@@ -1,7 +1,6 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import type pg from 'pg'
-import { z } from 'zod'
 import { runAction } from '../actions.ts'
 import type { App } from '../app.ts'
 import { beginSnapshot, copyRowsOut, findBossVersion } from '../db/backup-rows.ts'
@@ -9,7 +8,6 @@ import { expectedMigrations, findShingleSeed, missingMigrations } from '../db/in
 import { type MovedTable, openMover } from '../db/move-rows.ts'
 import { UsageError } from '../errors.ts'
 import { noteBackup } from '../health/health-actions.ts'
-import { defineQueue } from '../queue/define-queue.ts'
 import { runOwnCommand } from './own-command.ts'
 import { chunkOf, jsonLine, UNFINISHED, writeBackupFile } from './backup-file.ts'
 
@@ -129,14 +127,6 @@ async function isBackupDue({ clock, config }: Pick<App, 'clock' | 'config'>) {
 
 /** The job runs each hour. */
 const DUE_DAYS = 23.5 / 24
-
-/** Makes the daily backup. */
-export const makeBackup = defineQueue({
-  name: 'make-backup',
-  payload: z.object({}),
-  attempts: { retryLimit: 1, retryDelay: 600, retryDelayMax: 600, expireInSeconds: 86_400 },
-  cron: '43 * * * *',
-})
 
 const BACKUP_MS_MAX = 86_000_000
 

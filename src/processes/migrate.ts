@@ -5,7 +5,7 @@ import { createPool, findPooling } from '../db/pool.ts'
 import { DatabaseUnsuitable, reasonOf, sqlState } from '../errors.ts'
 import { createQueues, startBoss, stopBoss } from '../queue/boss.ts'
 import { systemRandom } from '../world.ts'
-import { queues } from './queues.ts'
+import { queues } from './handlers.ts'
 
 /** Number of partitions created in advance: weeks of reports, generations of counters. */
 type Ahead = { weeks: number; generations: number }

@@ -3,22 +3,11 @@ import { createReadStream } from 'node:fs'
 import { copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { z } from 'zod'
 import type { App } from '../app.ts'
 import { listImports } from '../db/health.ts'
 import { reasonOf, UsageError } from '../errors.ts'
 import { downloadOperator } from '../net/operator-http.ts'
-import { refreshNetworksName } from '../health/measures.ts'
-import { defineQueue } from '../queue/define-queue.ts'
 import { importNetworks } from './import-networks.ts'
-
-/** Imports the tables of NETWORK_TABLES again, every night. */
-export const refreshNetworks = defineQueue({
-  name: refreshNetworksName,
-  payload: z.object({}),
-  attempts: { retryLimit: 1, retryDelay: 3_600, retryDelayMax: 3_600, expireInSeconds: 7_200 },
-  cron: '21 3 * * *',
-})
 
 type Needs = Pick<App, 'pool' | 'clock' | 'config' | 'log'>
 

@@ -7,7 +7,7 @@ import { createUnpackPool } from '../parsing/unpack-pool.ts'
 import { serve } from '../web/serve.ts'
 import type { ReadText } from '../web/site.ts'
 import { openClientBlacklists } from './open-network.ts'
-import { queueNames } from './queues.ts'
+import { queueNames } from './handlers.ts'
 import { openStandby, type Standby } from './standby.ts'
 
 /**

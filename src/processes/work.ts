@@ -15,13 +15,13 @@ import { createPostWebhook } from '../net/webhook.ts'
 import { createParserPool } from '../parsing/parser-pool.ts'
 import { openDeliveries } from '../people/deliver-webhooks.ts'
 import { createLimits } from '../people/limits.ts'
-import { analyzeReport } from '../reports/analyze-report.ts'
+import { analyzeReport } from '../reports/queues.ts'
 import { createTrapMemory } from '../reports/take-trapped.ts'
 import { createIntake } from '../reports/accept-report.ts'
 import { createShownTexts } from '../reports/read-messages.ts'
-import { indexReports } from '../search/index-reports.ts'
+import { indexReports } from '../search/queues.ts'
 import { openDns, openRdap } from './open-network.ts'
-import { handledQueues, queueNames } from './queues.ts'
+import { handledQueues, queueNames } from './handlers.ts'
 
 /** Maximum age in milliseconds of the cached data by which a report is judged. */
 const JUDGED_FRESH_MS = 10_000

@@ -23,7 +23,10 @@ export type Queue<Payload extends object = object> = {
   cron?: string
 }
 
-/** Defines a queue that handles one job at a time by default. Its handler is in the same file. */
+/**
+ * Defines a queue that handles one job at a time by default. Definitions are in `queues.ts` of
+ * each subject, apart from their handlers, so that senders load nothing else.
+ */
 export function defineQueue<Payload extends object>(
   queue: Omit<Queue<Payload>, 'batchSize' | 'concurrency'> &
     Partial<Pick<Queue<Payload>, 'batchSize' | 'concurrency'>>,

@@ -26,8 +26,8 @@ import { fieldsOf, normalizedForHash, type ReadMessage } from '../mail/message.t
 import type { Outage } from '../outage/outage.ts'
 import { type Boss, send } from '../queue/boss.ts'
 import { type Clock, inShard, randomShard, shardOf, SHARDS, uuidTime, uuidv7 } from '../world.ts'
-import { analyzeReport } from './analyze-report.ts'
 import { changeReports } from './change-report.ts'
+import { analyzeReport } from './queues.ts'
 
 /**
  * Extracts messages from container files, in a thread that is isolated because the input is

@@ -1,5 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { z } from 'zod'
 import { spans } from '../activity/spans.ts'
 import { tally } from '../activity/tally.ts'
 import type { WorkApp } from '../app.ts'
@@ -20,10 +19,10 @@ import {
   findKnownNetworks,
   type KnownNetwork,
 } from '../feedback/draw-consequences.ts'
-import { findContact } from '../feedback/find-contact.ts'
 import type { HandedOver } from '../feedback/forward-report.ts'
 import { contentOfCreated } from '../feedback/load-content.ts'
 import { queueFeedback, sendShadowed, waitsForNothing } from '../feedback/queue-feedback.ts'
+import { findContact } from '../feedback/queues.ts'
 import { takeBackComplaints } from '../feedback/take-back-complaints.ts'
 import type { Judge, JudgedCase } from '../judging/judge.ts'
 import { queueAdvice } from '../letters/advise-reporter.ts'
@@ -33,7 +32,6 @@ import type { AnalysisDigest } from '../parsing/parser-pool.ts'
 import { queueWebhooks } from '../people/deliver-webhooks.ts'
 import type { Phrase } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
-import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { otherAddresses } from '../verdict/choose-contact.ts'
 import { ageObstacle, complaintOf } from '../verdict/consequences.ts'
@@ -59,17 +57,6 @@ import { findPaced } from './pace-reporters.ts'
 import { findRelays, type ReportRelays } from './relays.ts'
 import { askedOf, hasEffect, type Outcome, outcomeOf, webhookEventsOf } from './report-outcomes.ts'
 import { requeueReports } from './set-relays.ts'
-
-/**
- * Determines what a reported message is and where it came from. `hasWaited`: for its files; it is
- * then analyzed with those that are read.
- */
-export const analyzeReport = defineQueue({
-  name: 'analyze-report',
-  payload: z.object({ reportId: z.uuid(), hasWaited: z.boolean().optional() }),
-  attempts: { retryLimit: 5, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 120 },
-  ...{ batchSize: 50, concurrency: 2 },
-})
 
 type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'rdap'> &
   Readers & {

@@ -16,8 +16,7 @@ import { queueWebhooks } from '../people/deliver-webhooks.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import { type Boss, send } from '../queue/boss.ts'
 import type { Clock } from '../world.ts'
-import { analyzeReport } from './analyze-report.ts'
-import { redeemReport } from './redeem-report.ts'
+import { analyzeReport, redeemReport } from './queues.ts'
 
 /**
  * The events of the changed reports, and the ids of the changed reports that had an effect and are

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { z } from 'zod'
 import type { App } from '../app.ts'
 import { removeAccountLinks } from '../db/accounts.ts'
 import { listPackedAnalyses } from '../db/analyses.ts'
@@ -42,18 +41,11 @@ import { recipientsIn } from '../mail/redaction/redact-fields.ts'
 import { reporterNames } from '../mail/redaction/reporter-names.ts'
 import { mayClose } from '../people/accounts.ts'
 import { send } from '../queue/boss.ts'
-import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { systemRandom, uuidv7 } from '../world.ts'
 import { retractIn } from './change-report.ts'
+import { eraseAccount } from './queues.ts'
 import { settleReports } from './restore-reports.ts'
-
-/** Erases an account. The job repeats until no data is left. */
-export const eraseAccount = defineQueue({
-  name: 'erase-account',
-  payload: z.object({ erasureId: z.uuid() }),
-  attempts: { retryLimit: 50, retryDelay: 10, retryDelayMax: 3_600, expireInSeconds: 300 },
-})
 
 const TOKEN_BYTES = 24
 

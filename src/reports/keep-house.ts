@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { App } from '../app.ts'
 import { forgetReputations } from '../counting/fold-evidence.ts'
 import { removeExpiredLinks } from '../db/accounts.ts'
@@ -32,38 +31,23 @@ import { listLookUps, listReceivedReports, markReports, type ReportState } from 
 import { removeSenderAlerts } from '../db/sender-alerts.ts'
 import { removeEndedSuppressions } from '../db/suppressions.ts'
 import { removeDeliveries } from '../db/webhooks.ts'
-import { findContact } from '../feedback/find-contact.ts'
-import { queueOf } from '../feedback/queues.ts'
-import { handleInbound } from '../feedback/handle-inbound.ts'
+import { findContact, handleInbound, queueOf } from '../feedback/queues.ts'
 import { maskStoredMail } from '../feedback/mask-stored-mail.ts'
-import { sendLetter } from '../letters/send-letter.ts'
+import { sendLetter } from '../letters/queues.ts'
 import { endStuckUnsubscribes } from '../marketers/unsubscribe-reporter.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
-import { defineQueue, idsIn, type Queue } from '../queue/define-queue.ts'
+import { idsIn, type Queue } from '../queue/define-queue.ts'
 import { uuidFloor, uuidTime } from '../world.ts'
-import { analyzeReport } from './analyze-report.ts'
-import { eraseAccount } from './erase-account.ts'
-import { redeemReport } from './redeem-report.ts'
-import { mailQueueOf, takeMailed } from './take-mailed.ts'
-import { takeComplaint } from './take-complaints.ts'
-import { takeTrapped } from './take-trapped.ts'
-
-/** Creates the partitions of the coming weeks, drops expired ones, and deletes old keys. */
-export const keepHouse = defineQueue({
-  name: 'keep-house',
-  payload: z.object({}),
-  attempts: { retryLimit: 3, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 900 },
-  cron: '17 * * * *',
-})
-
-/** Marks the reports and the inbound mails whose job became a dead letter. */
-export const markDead = defineQueue({
-  name: 'mark-dead',
-  payload: z.object({}),
-  attempts: { retryLimit: 0, retryDelay: 60, retryDelayMax: 60, expireInSeconds: 60 },
-  cron: '* * * * *',
-})
+import {
+  analyzeReport,
+  eraseAccount,
+  redeemReport,
+  takeComplaint,
+  takeMailed,
+  takeTrapped,
+} from './queues.ts'
+import { mailQueueOf } from './take-mailed.ts'
 
 type JobNeeds = Pick<App, 'pool' | 'boss' | 'clock' | 'log'>
 

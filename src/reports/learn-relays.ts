@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { App } from '../app.ts'
 import { listPackedAnalyses } from '../db/analyses.ts'
 import { inTransaction } from '../db/pool.ts'
@@ -16,18 +15,9 @@ import { unpack } from '../db/rows.ts'
 import { blockOfAddress } from '../mail/ip-blocks.ts'
 import { networkSet, parseIp } from '../mail/ip.ts'
 import type { Analysis } from '../pieces/analyze.ts'
-import { defineQueue } from '../queue/define-queue.ts'
 import { relaysFromHistory, pastReport, type PastReport } from '../verdict/relays.ts'
 import { uuidFloor, uuidTime } from '../world.ts'
 import { reopenAskedReports } from './set-relays.ts'
-
-/** Searches reports for the relays of the reporters' mail. */
-export const learnRelays = defineQueue({
-  name: 'learn-relays',
-  payload: z.object({}),
-  attempts: { retryLimit: 1, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 900 },
-  cron: '41 * * * *',
-})
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock'>
 

@@ -10,17 +10,8 @@ import {
   setPublishesStatistics,
 } from '../db/month-figures.ts'
 import { inTransaction } from '../db/pool.ts'
-import { defineQueue } from '../queue/define-queue.ts'
 import { isUnwanted, verdictClasses } from '../verdict/verdict.ts'
 import { hideSmallCounts, isLargeEnough, type Shares } from './hide-small-counts.ts'
-
-/** Counts the months that are complete, for the page of figures. */
-export const countMonths = defineQueue({
-  name: 'count-months',
-  payload: z.object({}),
-  attempts: { retryLimit: 1, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 3_600 },
-  cron: '41 3 * * *',
-})
 
 /** A network in a country, with its reports. */
 export type NetworkFigure = { asn: number; name: string; country: string; reports: number }

@@ -1,27 +1,13 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { App } from '../app.ts'
 import { takeBackEvidence } from '../counting/evidence.ts'
 import { inTransaction } from '../db/pool.ts'
 import { mayAppear } from '../db/prepared.ts'
 import { holdReport, listReportsByIds } from '../db/reports.ts'
 import { isComplaint, takeBackComplaints } from '../feedback/take-back-complaints.ts'
-import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { redeemCounted } from './count-reports.ts'
-
-/** Removes a retracted report from the counters and the reputations. */
-export const redeemReport = defineQueue({
-  name: 'redeem-report',
-  // `isOverruled`: an administrator retracted the report, not its reporter. `waitsSince`: when the
-  // change of the report was not visible yet.
-  payload: z.object({
-    reportId: z.uuid(),
-    isOverruled: z.boolean().optional(),
-    waitsSince: z.iso.datetime().optional(),
-  }),
-  attempts: { retryLimit: 20, retryDelay: 5, retryDelayMax: 3_600, expireInSeconds: 120 },
-  batchSize: 50,
-})
+import type { redeemReport } from './queues.ts'
 
 const AGAIN_MS = 5_000
 

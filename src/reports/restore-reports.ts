@@ -37,14 +37,13 @@ import {
   reportStates,
   type ReportState,
 } from '../db/reports.ts'
-import { findContact } from '../feedback/find-contact.ts'
 import { giveBackFeedback, recordFeedback } from '../feedback/give-back-feedback.ts'
+import { findContact } from '../feedback/queues.ts'
 import { queueWebhooks } from '../people/deliver-webhooks.ts'
 import { phrase } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
-import { analyzeReport } from './analyze-report.ts'
 import { type FormerCount, isNoLongerComplaint, putBackCounts } from './count-reports.ts'
-import { redeemReport } from './redeem-report.ts'
+import { analyzeReport, redeemReport } from './queues.ts'
 
 type Needs = Pick<App, 'boss' | 'clock'>
 

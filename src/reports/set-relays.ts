@@ -12,7 +12,7 @@ import { phrase } from '../phrase.ts'
 import { type Boss, send } from '../queue/boss.ts'
 import { openCandidates, type RelayCandidate, relayCandidates } from '../verdict/relays.ts'
 import { uuidFloor } from '../world.ts'
-import { analyzeReport } from './analyze-report.ts'
+import { analyzeReport } from './queues.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock'>
 

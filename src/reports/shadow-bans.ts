@@ -5,7 +5,7 @@ import type { Db } from '../db/pool.ts'
 import { findReporterByEmail } from '../db/reporters.ts'
 import { findReport } from '../db/reports.ts'
 import { send } from '../queue/boss.ts'
-import { analyzeReport } from './analyze-report.ts'
+import { analyzeReport } from './queues.ts'
 
 const REASON_CHARS_MAX = 500
 

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { WorkApp } from '../app.ts'
 import { findWaitingMail, type InboundMail } from '../db/inbox.ts'
 import { addToSourceDays } from '../db/mail-sources.ts'
@@ -10,18 +9,10 @@ import { claimsOf, isOurOwn } from '../mail/inbound/answer-words.ts'
 import { complaintIn } from '../mail/inbound/complaint.ts'
 import { readMessage } from '../mail/message.ts'
 import type { ParserPool } from '../parsing/parser-pool.ts'
-import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import type { Intake } from './accept-report.ts'
 import { messageRefusal, structureLimits } from './learn-message.ts'
 import { countSourced } from './mail-sources.ts'
-
-/** Reports the complaints that a feedback loop sends. */
-export const takeComplaint = defineQueue({
-  name: 'take-complaint',
-  payload: z.object({ mailId: z.uuid() }),
-  attempts: { retryLimit: 8, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 300 },
-})
 
 type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config'> & {
   intake: Intake

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { App } from '../app.ts'
 import {
   findWaitingMail,
@@ -17,7 +16,7 @@ import {
   type Reporter,
 } from '../db/reporters.ts'
 import { unpack } from '../db/rows.ts'
-import { handleInbound } from '../feedback/handle-inbound.ts'
+import { handleInbound } from '../feedback/queues.ts'
 import { queueLetter } from '../letters/send-letter.ts'
 import { composeMailInAnswer, type MailInResult } from '../letters/mail-in-letters.ts'
 import { forwardedMessages } from '../mail/forwarded-messages.ts'
@@ -26,19 +25,11 @@ import { mayBeAnswered } from '../mail/inbound/automatic.ts'
 import { readMessage } from '../mail/message.ts'
 import { composeMailInAddress, mailInHash, mailInSecret } from '../mail/verp.ts'
 import type { Limits } from '../people/limits.ts'
-import { defineQueue, type Queue } from '../queue/define-queue.ts'
+import type { Queue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import type { Intake } from './accept-report.ts'
 import { messageRefusal, structureLimits } from './learn-message.ts'
-import { takeComplaint } from './take-complaints.ts'
-import { takeTrapped } from './take-trapped.ts'
-
-/** Accepts the messages in a mail from a reporter. */
-export const takeMailed = defineQueue({
-  name: 'take-mailed',
-  payload: z.object({ mailId: z.uuid() }),
-  attempts: { retryLimit: 8, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 300 },
-})
+import { takeComplaint, takeMailed, takeTrapped } from './queues.ts'
 
 /** The queue that handles mail of a purpose. */
 export function mailQueueOf(purpose: InboundPurpose): Queue<{ mailId: string }> {

@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import { z } from 'zod'
 import type { App } from '../app.ts'
 import { findWaitingMail, type InboundMail } from '../db/inbox.ts'
 import {
@@ -16,22 +15,10 @@ import { withDeliveryTrace } from '../mail/delivery-trace.ts'
 import { readMessage, type ReadMessage } from '../mail/message.ts'
 import type { ParserPool } from '../parsing/parser-pool.ts'
 import { type Fingerprints, isSameCampaign } from '../pieces/fingerprints.ts'
-import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import type { Intake } from './accept-report.ts'
 import { messageRefusal, structureLimits } from './learn-message.ts'
 import { countSourced, type SourcedMail } from './mail-sources.ts'
-
-/**
- * Reports the mail to spam traps. Between two batches, a process waits: so a flood adds at most 20
- * reports a second to those that wait for their analysis, and reports of people are not delayed.
- */
-export const takeTrapped = defineQueue({
-  name: 'take-trapped',
-  payload: z.object({ mailId: z.uuid() }),
-  attempts: { retryLimit: 8, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 300 },
-  batchSize: 10,
-})
 
 const PAUSE_MS = 500
 

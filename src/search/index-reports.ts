@@ -1,5 +1,4 @@
 import { setTimeout } from 'node:timers/promises'
-import { z } from 'zod'
 import type { App } from '../app.ts'
 import { inTransaction } from '../db/pool.ts'
 import {
@@ -17,19 +16,10 @@ import {
   upsertTerms,
 } from '../db/search.ts'
 import type { ParserPool } from '../parsing/parser-pool.ts'
-import { defineQueue } from '../queue/define-queue.ts'
 import type { ShownTexts } from '../reports/read-messages.ts'
 import { uuidFloor } from '../world.ts'
 import { analyzedParts } from './find-reports.ts'
 import { termsOf } from './terms.ts'
-
-/** Writes the terms of changed reports, by which they are found. */
-export const indexReports = defineQueue({
-  name: 'index-reports',
-  payload: z.object({}),
-  attempts: { retryLimit: 0, retryDelay: 60, retryDelayMax: 60, expireInSeconds: 300 },
-  cron: '* * * * *',
-})
 
 const PAUSE_MS_MAX = 1_000
 /** Duration of a run in milliseconds; the next one follows in less than a minute. */

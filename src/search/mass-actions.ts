@@ -25,7 +25,6 @@ import { insertAudit } from '../db/audit-log.ts'
 import { listRecorded, listUnsettled, markSettled } from '../db/mass-records.ts'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
 import { send } from '../queue/boss.ts'
-import { defineQueue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { settleReports } from '../reports/restore-reports.ts'
 import { uuidv7 } from '../world.ts'
@@ -37,14 +36,8 @@ import {
   massKinds,
   deletesEvidence,
 } from './mass-effects.ts'
+import { actOnReports } from './queues.ts'
 import { parseSearch, SEARCH_CHARS_MAX } from './syntax.ts'
-
-/** Does an action on many reports, some at a time. */
-export const actOnReports = defineQueue({
-  name: 'act-on-reports',
-  payload: z.object({ actionId: z.uuid() }),
-  attempts: { retryLimit: 20, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 60 },
-})
 
 /** Maximum number of reports of one action. */
 export const MASS_MAX = 100_000
@@ -241,14 +234,6 @@ async function auditUndone(tx: Db, { id, undoneBy }: MassAction, at: Date): Prom
   const detail = [`undone: ${id}, ${undone} restored`, ...left].join('; ')
   await insertAudit(tx, { at, reporterId: undoneBy, action: 'mass action', detail })
 }
-
-/** Makes actions final that can no longer be undone: only now do they change karma. */
-export const settleActions = defineQueue({
-  name: 'settle-actions',
-  payload: z.object({}),
-  attempts: { retryLimit: 0, retryDelay: 60, retryDelayMax: 60, expireInSeconds: 600 },
-  cron: '* * * * *',
-})
 
 const SETTLED_AT_ONCE = 500
 

@@ -26,11 +26,11 @@ import {
 import { findMarks, removeMark, setMark } from '../db/reputations.ts'
 import { insertSearchNews } from '../db/search.ts'
 import { forwardReport } from '../feedback/queues.ts'
-import { sendLetter } from '../letters/send-letter.ts'
+import { sendLetter } from '../letters/queues.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
-import { analyzeReport } from '../reports/analyze-report.ts'
 import { retractable, retractIn } from '../reports/change-report.ts'
+import { analyzeReport } from '../reports/queues.ts'
 import { recordReports, type Restored, restoreReports } from '../reports/restore-reports.ts'
 import type { CorrectedClass } from '../verdict/verdict.ts'
 

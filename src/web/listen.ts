@@ -166,3 +166,9 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
       `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   )
 }
+
+/** Returns the URL under which programs on this machine reach the server. */
+export function localUrl(host: string, port: number): string {
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
+}

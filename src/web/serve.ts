@@ -27,7 +27,7 @@ import { contractRoutes, wellKnownRoutes } from './docs/docs-routes.ts'
 import { takesOnlyReports } from './front.ts'
 import { healthRoutes } from './health.ts'
 import { guardPasswords } from './limits.ts'
-import { listen } from './listen.ts'
+import { listen, localUrl } from './listen.ts'
 import {
   createHealthMetrics,
   createMailMetrics,
@@ -223,10 +223,4 @@ function createExpress(site: Site, handleCheck: CheckRoutes['handle']): Express 
 function commonHeaders(_req: Request, res: Response, next: NextFunction): void {
   res.setHeader('x-content-type-options', 'nosniff')
   next()
-}
-
-/** Returns the URL under which programs on this machine reach the server. */
-export function localUrl(host: string, port: number): string {
-  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { deadLetterQueue } from '../../../src/queue/define-queue.ts'
-import { analyzeReport } from '../../../src/reports/analyze-report.ts'
+import { analyzeReport } from '../../../src/reports/queues.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { Browser, signedInBrowser } from './browser.ts'
 import { keepAnalysis } from './kept-analysis.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { operations } from '../../../src/cli/queue.ts'
-import { queueNames } from '../../../src/processes/queues.ts'
+import { queueNames } from '../../../src/processes/handlers.ts'
 import { parseQueues } from '../../../src/processes/work.ts'
 import { runCommand } from '../../support/command.ts'
 

@@ -44,7 +44,8 @@ test('each statement of the migrations begins as one', async () => {
     const text = await readFile(path.join(folder, file), 'utf8')
     const statements = splitStatements(text)
     expect(statements.length).toBeGreaterThan(1)
-    const known = /^(?:--[^\n]*\n)*(?:set local|create|alter|drop|select|insert|update|revoke) [^]*[^;]$/
+    const known =
+      /^(?:--[^\n]*\n)*(?:set local|create|alter|drop|select|insert|update|revoke) [^]*[^;]$/
     for (const statement of statements) expect(statement).toMatch(known)
   }
 })

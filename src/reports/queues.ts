@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { defineQueue } from '../queue/define-queue.ts'
+
+/**
+ * Determines what a reported message is and where it came from. `hasWaited`: for its files; it is
+ * then analyzed with those that are read.
+ */
+export const analyzeReport = defineQueue({
+  name: 'analyze-report',
+  payload: z.object({ reportId: z.uuid(), hasWaited: z.boolean().optional() }),
+  attempts: { retryLimit: 5, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 120 },
+  ...{ batchSize: 50, concurrency: 2 },
+})
+
+/** Erases an account. The job repeats until no data is left. */
+export const eraseAccount = defineQueue({
+  name: 'erase-account',
+  payload: z.object({ erasureId: z.uuid() }),
+  attempts: { retryLimit: 50, retryDelay: 10, retryDelayMax: 3_600, expireInSeconds: 300 },
+})
+
+/** Creates the partitions of the coming weeks, drops expired ones, and deletes old keys. */
+export const keepHouse = defineQueue({
+  name: 'keep-house',
+  payload: z.object({}),
+  attempts: { retryLimit: 3, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 900 },
+  cron: '17 * * * *',
+})
+
+/** Marks the reports and the inbound mails whose job became a dead letter. */
+export const markDead = defineQueue({
+  name: 'mark-dead',
+  payload: z.object({}),
+  attempts: { retryLimit: 0, retryDelay: 60, retryDelayMax: 60, expireInSeconds: 60 },
+  cron: '* * * * *',
+})
+
+/** Searches reports for the relays of the reporters' mail. */
+export const learnRelays = defineQueue({
+  name: 'learn-relays',
+  payload: z.object({}),
+  attempts: { retryLimit: 1, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 900 },
+  cron: '41 * * * *',
+})
+
+/** Counts the months that are complete, for the page of figures. */
+export const countMonths = defineQueue({
+  name: 'count-months',
+  payload: z.object({}),
+  attempts: { retryLimit: 1, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 3_600 },
+  cron: '41 3 * * *',
+})
+
+/** Removes a retracted report from the counters and the reputations. */
+export const redeemReport = defineQueue({
+  name: 'redeem-report',
+  // `isOverruled`: an administrator retracted the report, not its reporter. `waitsSince`: when the
+  // change of the report was not visible yet.
+  payload: z.object({
+    reportId: z.uuid(),
+    isOverruled: z.boolean().optional(),
+    waitsSince: z.iso.datetime().optional(),
+  }),
+  attempts: { retryLimit: 20, retryDelay: 5, retryDelayMax: 3_600, expireInSeconds: 120 },
+  batchSize: 50,
+})
+
+/** Reports the complaints that a feedback loop sends. */
+export const takeComplaint = defineQueue({
+  name: 'take-complaint',
+  payload: z.object({ mailId: z.uuid() }),
+  attempts: { retryLimit: 8, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 300 },
+})
+
+/** Accepts the messages in a mail from a reporter. */
+export const takeMailed = defineQueue({
+  name: 'take-mailed',
+  payload: z.object({ mailId: z.uuid() }),
+  attempts: { retryLimit: 8, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 300 },
+})
+
+/**
+ * Reports the mail to spam traps. Between two batches, a process waits: so a flood adds at most 20
+ * reports a second to those that wait for their analysis, and reports of people are not delayed.
+ */
+export const takeTrapped = defineQueue({
+  name: 'take-trapped',
+  payload: z.object({ mailId: z.uuid() }),
+  attempts: { retryLimit: 8, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 300 },
+  batchSize: 10,
+})
