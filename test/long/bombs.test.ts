@@ -1,5 +1,9 @@
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { measureBombs } from '../../scripts/bench/bombs.ts'
+import { chooseFiles } from '../../src/parsing/files/choose-files.ts'
+import { createFileReader } from '../../src/parsing/files/file-reader.ts'
+import { type Bomb, bombs, codeOf } from '../support/bombs.ts'
+import { pdfFile } from '../support/pdf.ts'
 import { isRunning, startParent } from '../support/reading-parent.ts'
 import { until } from '../support/process.ts'
 
@@ -19,3 +23,25 @@ test('a process that reads a hostile file ends after its parent, without its hel
   parent.kill('SIGKILL')
   await until('the process ends', () => !isRunning(pid))
 })
+
+const reader = createFileReader()
+afterAll(() => reader.close())
+
+test.for(bombs().map((bomb): [string, Bomb] => [bomb.name, bomb]))(
+  '%s: costs its limit at most, and the code beside it is read',
+  async ([name, { file, fault }]) => {
+    const start = performance.now()
+    const url = `https://a.example/${name.length}`
+    const files = [file, codeOf(url), pdfFile({ url: 'https://b.example/' })]
+    const attached = files.map((content) => ({ name: undefined, type: 'x/y', content }))
+    const chosen = chooseFiles(attached, { needsLook: true })
+    const { findings } = await reader.read(chosen, { owner: 'a', waitMs: 60_000 })
+    const { links, faults } = findings
+    expect(performance.now() - start).toBeLessThan(30_000)
+    expect(links.map(({ text }) => text)).toContain(url)
+    expect(links.flatMap(({ urls }) => urls)).toContain('https://b.example/')
+    if (fault.source === '^none$') expect(faults).toEqual([])
+    else if (fault.source !== '.') expect(faults).toEqual([expect.stringMatching(fault)])
+    else expect(faults.length).toBeLessThan(2)
+  },
+)

@@ -34,7 +34,7 @@ export async function examineMail(
     arrived.delete(messageId ?? '')
     if (its.length === 0) faults.push(`${name} is sent, and did not arrive`)
     const copy = await unpack({ encoding, content })
-    if (its.some(({ raw }) => !raw.equals(copy))) faults.push(`${name} arrived with other bytes`)
+    if (its.some(({ raw }) => !isCopyOf(copy, raw))) faults.push(`${name} arrived with other bytes`)
   }
   const withdrawn = new Set(rows.filter(({ state }) => state === 'withdrawn').map(nameOf))
   for (const [messageId, its] of arrived) {
@@ -57,4 +57,13 @@ const SENDING_MS_MAX = 5_000
 
 function messageIdOf(raw: Buffer): string {
   return /^Message-ID: (\S+)/m.exec(raw.toString('latin1'))?.[1] ?? ''
+}
+
+/** Whether a stored copy is what was sent, except for keys, in whose place it has asterisks. */
+function isCopyOf(copy: Buffer, raw: Buffer): boolean {
+  const asterisk = 0x2a
+  return (
+    copy.length === raw.length &&
+    copy.every((byte, index) => byte === raw[index] || byte === asterisk)
+  )
 }

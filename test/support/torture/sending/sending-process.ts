@@ -5,7 +5,8 @@ import { runForwardReport } from '../../../../src/feedback/forward-report.ts'
 import { forwardReport } from '../../../../src/feedback/queues.ts'
 import { openForwarding } from '../../../../src/feedback/select-sendable.ts'
 import { createRelayGate } from '../../../../src/letters/relay-gate.ts'
-import { createMailer } from '../../../../src/net/mailer.ts'
+import { startRelayWatch } from '../../../../src/letters/relay-watch.ts'
+import { createMailer, createProbe } from '../../../../src/net/mailer.ts'
 import { createParserPool } from '../../../../src/parsing/parser-pool.ts'
 import { workQueue } from '../../../../src/queue/work.ts'
 
@@ -32,4 +33,5 @@ const parser = createParserPool(1)
 await workQueue(app, { ...forwardReport, batchSize: 20 }, (jobs) =>
   runForwardReport(jobs, { ...app, parser, mailer }, forwarding),
 )
+startRelayWatch(app, forwarding.relay, createProbe(smtpUrl, config.mailFrom))
 process.send?.('working')
