@@ -47,7 +47,7 @@ async function maskFeedbackReports({ pool }: Pick<App, 'pool'>): Promise<number>
   return copies.length
 }
 
-/** Reads a stored copy; undefined if it is damaged. Then it stays as it is: nobody can read it. */
+/** Reads a stored copy; undefined if it is damaged. A damaged copy is not changed. */
 function readCopy(copy: Packed): Promise<Buffer | undefined> {
   return unpack(copy).catch(() => undefined)
 }

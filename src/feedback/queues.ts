@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
 import type { FeedbackKey } from '../db/feedback-reports.ts'
-import { mailQueues, shownQueue } from '../letters/relay-memory.ts'
+import { mailAttempts, mailQueues, mailWaits, shownQueue } from '../letters/queues.ts'
 import { defineQueue } from '../queue/define-queue.ts'
 
 /**
@@ -31,20 +31,15 @@ export const paceFeedback = defineQueue({
   cron: '* * * * *',
 })
 
-/**
- * Composes and sends one feedback report. The retries span days, because mail servers may be down
- * for days. A postponed job contains the times since which it has waited for its consumer
- * (`postponedSince`) and since which our own mail server has refused it (`refusedSince`).
- */
+/** Composes and sends one feedback report. */
 export const forwardReport = defineQueue({
   name: mailQueues.feedback,
   payload: z.object({
     reportId: z.uuid(),
     number: z.int().min(1).max(255),
-    postponedSince: z.iso.datetime().optional(),
-    refusedSince: z.iso.datetime().optional(),
+    ...mailWaits,
   }),
-  attempts: { retryLimit: 20, retryDelay: 30, retryDelayMax: 4 * 3600, expireInSeconds: 300 },
+  attempts: mailAttempts,
   ...{ batchSize: 50, concurrency: 2 },
 })
 

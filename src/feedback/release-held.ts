@@ -12,7 +12,7 @@ import { startPostponedJobs } from '../db/dead-letters.ts'
 import { endPause, noteResumed } from '../db/mail-relay.ts'
 import type { Db } from '../db/pool.ts'
 import { sendLetter } from '../letters/queues.ts'
-import { resumedQueueNames } from '../letters/relay-memory.ts'
+import { resumedQueueNames } from '../letters/queues.ts'
 import { type Boss, send } from '../queue/boss.ts'
 import { forwardReport, showForwarded } from './queues.ts'
 

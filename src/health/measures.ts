@@ -23,7 +23,7 @@ import { listChoreRuns, listQueueControls } from '../db/queue-controls.ts'
 import { listRuleProcesses, newestRuleVersion, type RuleProcess } from '../db/rule-sets.ts'
 import { reasonOf, sqlState } from '../errors.ts'
 import { phrase } from '../phrase.ts'
-import { deadLetterQueue } from '../queue/define-queue.ts'
+import { deadLetterQueue, refreshNetworksName } from '../queue/define-queue.ts'
 import { uuidTime } from '../world.ts'
 import type { ConditionCode, Measurement } from './conditions.ts'
 import type { Deliveries } from './deliveries.ts'
@@ -267,9 +267,6 @@ function measureDns({ processes, config, now }: Measuring): Promise<Measurement>
 }
 
 const SAMPLE = 'sample-networks.csv'
-
-/** The name of the queue that imports tables, here because `health` must not import `processes`. */
-const refreshNetworksName = 'refresh-networks'
 
 async function measureNetworks({ db, now }: Measuring): Promise<Measurement> {
   const refreshed = (await listChoreRuns(db)).find(({ queue }) => queue === refreshNetworksName)

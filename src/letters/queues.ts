@@ -1,6 +1,30 @@
 import { z } from 'zod'
 import { defineQueue } from '../queue/define-queue.ts'
-import { mailQueues } from './relay-memory.ts'
+
+/** The names of the queues whose jobs send mail. */
+export const mailQueues = { feedback: 'forward-report', letter: 'send-letter' } as const
+/** The name of the queue that shows banned reporters the outcomes that others see. */
+export const shownQueue = 'show-forwarded'
+
+export const mailQueueNames: readonly string[] = Object.values(mailQueues)
+/** The queues whose postponed jobs start when sending resumes. */
+export const resumedQueueNames = [...mailQueueNames, shownQueue]
+
+/** The retries of a mail span days, because mail servers may be down for days. */
+export const mailAttempts = {
+  retryLimit: 20,
+  retryDelay: 30,
+  retryDelayMax: 4 * 3600,
+  expireInSeconds: 300,
+}
+/**
+ * The times since which a postponed mail has waited for its recipient (`postponedSince`), and since
+ * which our own mail server has refused it (`refusedSince`).
+ */
+export const mailWaits = {
+  postponedSince: z.iso.datetime().optional(),
+  refusedSince: z.iso.datetime().optional(),
+}
 
 /**
  * Writes a letter that advises a reporter how to unsubscribe. `waitsSince`: when the analysis of
@@ -32,19 +56,10 @@ export const sendNews = defineQueue({
   cron: '*/10 * * * *',
 })
 
-/**
- * Sends one letter: advice, an answer, an invitation. The retries span days, because mail servers
- * may be down for days. A postponed job contains the times since which its recipient's mail server
- * has stalled (`postponedSince`) and since which our own mail server has refused it
- * (`refusedSince`).
- */
+/** Sends one letter: advice, an answer, an invitation. */
 export const sendLetter = defineQueue({
   name: mailQueues.letter,
-  payload: z.object({
-    letterId: z.uuid(),
-    postponedSince: z.iso.datetime().optional(),
-    refusedSince: z.iso.datetime().optional(),
-  }),
-  attempts: { retryLimit: 20, retryDelay: 30, retryDelayMax: 4 * 3600, expireInSeconds: 300 },
+  payload: z.object({ letterId: z.uuid(), ...mailWaits }),
+  attempts: mailAttempts,
   batchSize: 20,
 })

@@ -9,6 +9,7 @@ import {
   type RelayPauses,
 } from '../db/mail-relay.ts'
 import { inTransaction } from '../db/pool.ts'
+import { resumedQueueNames } from './queues.ts'
 
 /** The result of sending one mail. */
 export type SendOutcome = Awaited<ReturnType<NonNullable<WorkApp['mailer']>['send']>>
@@ -19,15 +20,6 @@ type Later = Extract<SendOutcome, { outcome: 'later' }>
 export function isAboutRelay({ fault }: Later): boolean {
   return fault === 'relay' || fault === 'session'
 }
-
-/** The names of the queues whose jobs send mail. */
-export const mailQueues = { feedback: 'forward-report', letter: 'send-letter' } as const
-/** The name of the queue that shows banned reporters the outcomes that others see. */
-export const shownQueue = 'show-forwarded'
-
-export const mailQueueNames: readonly string[] = Object.values(mailQueues)
-/** The queues whose postponed jobs start when sending resumes. */
-export const resumedQueueNames = [...mailQueueNames, shownQueue]
 
 /**
  * The pauses of all mail, and the longest wait of one refused mail, in milliseconds. `maxMs` is for

@@ -6,7 +6,8 @@ import { inTransaction } from '../db/pool.ts'
 import { reasonOf } from '../errors.ts'
 import { systemRandom } from '../world.ts'
 import type { Attempt, RelayGate } from './relay-gate.ts'
-import { mailQueueNames, resumedQueueNames, type SendOutcome } from './relay-memory.ts'
+import { mailQueueNames, resumedQueueNames } from './queues.ts'
+import type { SendOutcome } from './relay-memory.ts'
 
 type Needs = Pick<App, 'pool' | 'clock' | 'boss' | 'log'>
 

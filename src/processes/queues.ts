@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineQueue } from '../queue/define-queue.ts'
+import { defineQueue, refreshNetworksName } from '../queue/define-queue.ts'
 
 /** Makes the daily backup. */
 export const makeBackup = defineQueue({
@@ -11,7 +11,7 @@ export const makeBackup = defineQueue({
 
 /** Imports the tables of NETWORK_TABLES again, every night. */
 export const refreshNetworks = defineQueue({
-  name: 'refresh-networks',
+  name: refreshNetworksName,
   payload: z.object({}),
   attempts: { retryLimit: 1, retryDelay: 3_600, retryDelayMax: 3_600, expireInSeconds: 7_200 },
   cron: '21 3 * * *',

@@ -37,6 +37,9 @@ export function defineQueue<Payload extends object>(
 /** The queue that receives the jobs that ran out of retries, each with the reason. */
 export const deadLetterQueue = 'dead-letter'
 
+/** The queue that imports the tables of networks again. Health shows how its last run ended. */
+export const refreshNetworksName = 'refresh-networks'
+
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /** The fields of a payload that say what its job is about, for the log. */

@@ -54,9 +54,7 @@ export async function workQueue<Payload extends object>(
       app.log.warn({ ...facts, reason: forLog(outcome.outage) }, 'A job waits for the database.')
       return { postponedTo: again(), payload }
     })
-    await postpone(app, queue, jobs, outcomes)
-    const isPostponed = (one: Settled) => one !== 'done' && 'postponedTo' in one
-    const due = outcomes.filter(isPostponed).map(({ postponedTo }) => postponedTo)
+    const due = await postpone(app, queue, jobs, outcomes)
     if (due.length > 0) worker.wakeAt(due, app.clock())
     outcomes.forEach((outcome, index) => {
       const { id = '' } = jobs[index] ?? {}
@@ -100,21 +98,22 @@ function addSpans(
 /**
  * Completes postponed jobs and inserts their successors in one transaction, so that exactly one of
  * each exists at any time. A job that another worker has claimed meanwhile gets no successor. A
- * successor inherits the creation time, so that its age is counted from the first job.
+ * successor inherits the creation time, so that its age is counted from the first job. Returns when
+ * the successors are due.
  */
 async function postpone<Payload extends object>(
   { boss, pool }: { boss: Boss; pool: Pool },
   { name }: Queue<Payload>,
   jobs: readonly Job<object>[],
   outcomes: readonly Settled[],
-): Promise<void> {
+): Promise<Date[]> {
   const those = jobs.flatMap((job, index) => {
     const outcome = outcomes[index]
     if (outcome === undefined || outcome === 'done' || !('postponedTo' in outcome)) return []
     const data = outcome.ended ? underWay(outcome.payload) : outcome.payload
     return [{ job, next: { data, startAfter: outcome.postponedTo } }]
   })
-  if (those.length === 0) return
+  if (those.length === 0) return []
   await inTransaction(pool, async (tx) => {
     const db = bossDb(tx)
     const claims = those.map(({ job }) => job)
@@ -131,6 +130,7 @@ async function postpone<Payload extends object>(
       successors.map(({ formerId, next: { id } }) => ({ id, formerId })),
     )
   })
+  return those.map(({ next }) => next.startAfter)
 }
 
 /** Marks the payload of a job that must wait, because an attempt continues without it. */

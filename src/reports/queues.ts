@@ -65,18 +65,22 @@ export const redeemReport = defineQueue({
   batchSize: 50,
 })
 
+/** What jobs about one received mail have in common. */
+const aboutMail = {
+  payload: z.object({ mailId: z.uuid() }),
+  attempts: { retryLimit: 8, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 300 },
+}
+
 /** Reports the complaints that a feedback loop sends. */
 export const takeComplaint = defineQueue({
   name: 'take-complaint',
-  payload: z.object({ mailId: z.uuid() }),
-  attempts: { retryLimit: 8, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 300 },
+  ...aboutMail,
 })
 
 /** Accepts the messages in a mail from a reporter. */
 export const takeMailed = defineQueue({
   name: 'take-mailed',
-  payload: z.object({ mailId: z.uuid() }),
-  attempts: { retryLimit: 8, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 300 },
+  ...aboutMail,
 })
 
 /**
@@ -85,7 +89,6 @@ export const takeMailed = defineQueue({
  */
 export const takeTrapped = defineQueue({
   name: 'take-trapped',
-  payload: z.object({ mailId: z.uuid() }),
-  attempts: { retryLimit: 8, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 300 },
+  ...aboutMail,
   batchSize: 10,
 })

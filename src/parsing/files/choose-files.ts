@@ -20,7 +20,7 @@ const PDF_START_BYTES = 1_024
 const PICTURES_MAX = 10
 /**
  * The CPU time of a file in milliseconds: at least, and at most. A PDF file takes 5 to 120 ms, and
- * several times as long in a process that has just started.
+ * several times as long in a thread that has just started.
  */
 const FILE_MS = { min: 400, max: 2_000 }
 const BYTES_PER_MS = 1_000

@@ -30,8 +30,8 @@ export type ReaderChild<Order extends FileOrder> = {
 }
 
 /**
- * RLIMIT_DATA in KB. Node 26 reserves 570 MB of it, mostly for code, so that about 430 MB remain;
- * Node 20 reserves 50 MB.
+ * RLIMIT_DATA in KB. Node 26 reserves 1 GB of it with three threads, mostly for code, so that
+ * about 430 MB remain.
  */
 const DATA_KILOBYTES_MAX = 1_400_000
 /** CPU time in seconds at which the operating system ends the process, as a last resort. */

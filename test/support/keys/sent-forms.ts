@@ -343,7 +343,7 @@ function posted(forms: Record<string, FormsOf>): Record<string, FormsOf> {
   return Object.fromEntries(Object.entries(forms).map(([route, of]) => [`post ${route}`, of]))
 }
 
-/** A request of a stranger is decided once. */
+/** The two answers to a request. The first decides it, so the second is refused. */
 function decided(at: string): SentForm[] {
   const fields = { answer: 'Thank you.' }
   return [
