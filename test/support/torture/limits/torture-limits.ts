@@ -47,6 +47,7 @@ export async function tortureLimits(given: Omit<Plan, 'startsAt'>): Promise<Tort
 function resultsOf(child: ChildProcess): Promise<StreamResults> {
   return new Promise((resolve, reject) => {
     child.once('message', (told) => resolve(told as StreamResults))
-    child.once('exit', (code) => reject(new Error(`A process ended with ${code}.`)))
+    // The exit may be reported before the last message; the end of the channel is not.
+    child.once('disconnect', () => reject(new Error('A process ended without its results.')))
   })
 }
