@@ -6,11 +6,11 @@ import path from 'node:path'
 import { readShapes, type Shape } from '../support/logged-statements.ts'
 
 /**
- * Returns the statements of the database tests: those of an earlier run with STATEMENT_LOG, or new
- * ones after running these tests on plain PostgreSQL, which takes two minutes.
+ * Returns the statements of the database tests: those in the folder STATEMENTS, which a run with
+ * STATEMENT_LOG wrote, or those of a new run on plain PostgreSQL, which takes minutes.
  */
 export async function collectStatements(): Promise<Shape[]> {
-  const given = process.env['STATEMENT_LOG']
+  const given = process.env['STATEMENTS']
   if (given) return readShapes(given)
   const folder = await mkdtemp(path.join(tmpdir(), 'signalpost-statements-'))
   const vitest = path.join(import.meta.dirname, '..', '..', 'node_modules', '.bin', 'vitest')
@@ -19,7 +19,6 @@ export async function collectStatements(): Promise<Shape[]> {
     env: { ...process.env, STATEMENT_LOG: folder, TEST_POSTGRES_DIR: '/usr/lib/postgresql/15' },
     maxBuffer: 2 ** 26,
   })
-  // Some tests fail, because the statements are those for a distributed database.
   await once(tests, 'close')
   const shapes = readShapes(folder)
   await rm(folder, { recursive: true, force: true })

@@ -18,9 +18,12 @@ export type TestDatabase = {
 /** Whether the tests run on several servers; tests that need a single one say why they skip. */
 export const isDistributed = inject('backend') === 'citus'
 
+/** Whether statements are those for several servers, also on a single one that logs them. */
+export const isSharded = isDistributed || Boolean(process.env['STATEMENT_LOG'])
+
 // As in every process, see `openApp`.
 keepPlansOfRecentWeeks(() => new Date())
-nameShards(isDistributed || Boolean(process.env['STATEMENT_LOG']))
+nameShards(isSharded)
 
 let made = 0
 

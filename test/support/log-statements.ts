@@ -6,7 +6,7 @@ import { packValue, type Shape, type Statement } from './logged-statements.ts'
 /**
  * With STATEMENT_LOG set to a folder, writes every distinct statement that the tests of this worker
  * run, with its first parameters, and every distinct sequence of statements of a transaction.
- * `npm run test:citus` runs them again on a cluster.
+ * `npm run test:citus` with STATEMENTS set to this folder runs them again on a cluster.
  */
 const folder = process.env['STATEMENT_LOG']
 const LOGGED = Symbol.for('signalpost.logged-statements')
