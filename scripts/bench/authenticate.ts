@@ -1,7 +1,7 @@
 import { authenticate as authenticateByLibrary } from 'mailauth'
 import { analyzePlainly } from '../../src/pieces/analyze.ts'
 import { askAbout } from '../../src/origin/authenticity/ask-dns.ts'
-import type { DnsFindings } from '../../src/origin/authenticity/authenticate.ts'
+import type { DnsFindings } from '../../src/origin/authenticity/dns-findings.ts'
 import type { Resolve } from '../../src/world.ts'
 import { deadDns, fakeDns, rsaKey, sealed, signed } from '../../test/support/signing.ts'
 import { printTable } from './corpus.ts'

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { analyzeMessage, analyzePlainly } from '../../src/pieces/analyze.ts'
-import { readHops } from '../../src/origin/trace.ts'
+import { readHops } from '../../src/origin/hop.ts'
 import { withoutStamps } from '../../src/origin/forwarders.ts'
 import { findOrigin } from '../../src/origin/origin.ts'
 import { parseBody } from '../../src/mail/message.ts'

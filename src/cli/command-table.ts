@@ -2,13 +2,10 @@ import type { App } from '../app.ts'
 import type { Config } from '../config.ts'
 import { UsageError } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import type { Operations } from './command.ts'
+import type { Described, Operations } from './command.ts'
 
 /** The input of a command. */
 type CommandContext = { args: readonly string[]; config: Config; log: Logger }
-
-/** How to call a command, and what it does. */
-export type Described = { usage: string; summary: string }
 
 /**
  * A command in the table of `main.ts`. Resolves to the exit code; throws UsageError. A command that

@@ -5,16 +5,18 @@ import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import {
   type Action,
+  type InputProblem,
   messageOf,
   type Outcome,
-  type InputProblem,
   readInput,
   runAction,
 } from '../actions.ts'
 import type { App } from '../app.ts'
 import { CallerError, reasonOf, UsageError } from '../errors.ts'
 import { concealKeys } from '../mail/conceal-keys.ts'
-import type { Described } from './command-table.ts'
+
+/** How to call a command, and what it does. */
+export type Described = { usage: string; summary: string }
 
 /**
  * A command without an audit entry: it only reads, or does what is scheduled anyway. Throws a

@@ -3,8 +3,8 @@ import type { Db } from '../db/pool.ts'
 import {
   insertEvidence,
   listReportedEvidence,
-  type ReportedEvidence,
   replaceReportedEvidence,
+  type ReportedEvidence,
   takeReportedEvidence,
 } from '../db/reported-evidence.ts'
 import { findReputations, shardOfSubject } from '../db/reputations.ts'
@@ -28,7 +28,7 @@ import {
 } from '../verdict/reputation/evidence.ts'
 import { sourceId } from '../verdict/reputation/detail.ts'
 import type { Piece } from '../verdict/reputation/fold.ts'
-import type { Subject } from '../verdict/reputation/reputation.ts'
+import type { Subject } from '../verdict/reputation/subject.ts'
 import { shardOf, uuidv7 } from '../world.ts'
 import { reputationKey } from './reputation-reader.ts'
 

@@ -44,7 +44,7 @@ import {
   withoutWantedMail,
   type Witness,
 } from '../verdict/reputation/karma.ts'
-import type { Subject } from '../verdict/reputation/reputation.ts'
+import type { Subject } from '../verdict/reputation/subject.ts'
 import { type Clock, untilNext, uuidTime } from '../world.ts'
 import {
   type Evidence,

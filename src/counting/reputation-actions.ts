@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineAction, textField } from '../actions.ts'
 import { removeMark, setMark } from '../db/reputations.ts'
-import { type SubjectKind, subjectKinds } from '../verdict/reputation/reputation.ts'
+import { type SubjectKind, subjectKinds } from '../verdict/reputation/subject.ts'
 import { reputationKey } from './reputation-reader.ts'
 
 const NAME_CHARS_MAX = 250

@@ -17,10 +17,12 @@ import {
   type Mark,
   type Reputation,
   reputationAt,
+} from '../verdict/reputation/reputation.ts'
+import {
   type StoredReputation,
   type Subject,
   type SubjectKind,
-} from '../verdict/reputation/reputation.ts'
+} from '../verdict/reputation/subject.ts'
 import type { Clock } from '../world.ts'
 import { type CounterReader, createCounterReader } from './reader.ts'
 import { readSeenVolume, readVolumes } from './volumes.ts'

@@ -1,6 +1,6 @@
 import sql, { bulk, raw } from 'sql-template-tag'
-import type { ConsumerSource, FeedbackTopic } from '../verdict/choose-contact.ts'
-import type { Health, HealthRecord } from '../verdict/contact-health.ts'
+import type { ConsumerSource, FeedbackTopic, Health } from '../verdict/choose-contact.ts'
+import type { HealthRecord } from '../verdict/contact-health.ts'
 import { uuidFloor, uuidv7 } from '../world.ts'
 import type { Db } from './pool.ts'
 import { isOneOf, prepared } from './prepared.ts'

@@ -1,7 +1,6 @@
 import sql, { empty } from 'sql-template-tag'
 import type { RecipientRole } from '../verdict/choose-contact.ts'
 import { shardOf, uuidFloor } from '../world.ts'
-import { withdrawMerged } from './feedback-waiting.ts'
 import type { Db } from './pool.ts'
 import { isId, isOneOfIds, preparedInsert, preparedRowsOf } from './prepared.ts'
 import { changesAny, type Packed, rowOf, rowsOf } from './rows.ts'
@@ -279,22 +278,6 @@ export function markFeedback(
       and ${all}::jsonb ? (report_id::text || ' ' || number::text)
     returning report_id as "reportId", number, consumer_id as "consumerId",
       incidents > 1 or is_digest as "isHead"`
-}
-
-/**
- * Withdraws all unsent feedback reports to a consumer, and those merged into them; returns their
- * keys.
- */
-export async function withdrawFeedbackOf(
-  tx: Db,
-  consumerId: string,
-  now: Date,
-): Promise<FeedbackKey[]> {
-  const { rows } = await tx.query<FeedbackKey>(sql`
-    update feedback_reports set state = 'withdrawn', finished_at = ${now}
-    where consumer_id = ${consumerId} and ${isShownUnsent}
-    returning report_id as "reportId", number`)
-  return [...rows, ...(await withdrawMerged(tx, rows, now))]
 }
 
 /** Stores the bounce of a feedback report; false when a bounce is stored already. */

@@ -11,6 +11,22 @@ import type { Db } from './pool.ts'
 import { isId, isOneOfIds, preparedRowsOf } from './prepared.ts'
 import { changesAny, rowsOf } from './rows.ts'
 
+/**
+ * Withdraws all unsent feedback reports to a consumer, and those merged into them; returns their
+ * keys.
+ */
+export async function withdrawFeedbackOf(
+  tx: Db,
+  consumerId: string,
+  now: Date,
+): Promise<FeedbackKey[]> {
+  const { rows } = await tx.query<FeedbackKey>(sql`
+    update feedback_reports set state = 'withdrawn', finished_at = ${now}
+    where consumer_id = ${consumerId} and ${isShownUnsent}
+    returning report_id as "reportId", number`)
+  return [...rows, ...(await withdrawMerged(tx, rows, now))]
+}
+
 /** Returns the feedback reports merged into each of the given ones, by report and number. */
 export async function listMerged(
   db: Db,
@@ -44,7 +60,7 @@ function listWithMembers(db: Db, heads: readonly FeedbackKey[]): Promise<Feedbac
 }
 
 /** Withdraws the feedback reports that were merged into withdrawn ones, and returns their keys. */
-export async function withdrawMerged(
+async function withdrawMerged(
   tx: Db,
   heads: readonly FeedbackKey[],
   now: Date,

@@ -1,6 +1,7 @@
 import sql, { bulk, type Sql } from 'sql-template-tag'
 import type { KarmaState } from '../verdict/reputation/karma.ts'
-import type { Mark, StoredReputation, SubjectKind } from '../verdict/reputation/reputation.ts'
+import type { Mark } from '../verdict/reputation/reputation.ts'
+import type { StoredReputation, SubjectKind } from '../verdict/reputation/subject.ts'
 import type { Db } from './pool.ts'
 import { isOneOf, prepared } from './prepared.ts'
 import { named, preparedRows, rowOf } from './rows.ts'

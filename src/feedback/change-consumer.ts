@@ -5,14 +5,13 @@ import { replaceScopes } from '../db/consumer-scopes.ts'
 import {
   findConsumer,
   keepLimits,
-  updateFeedbackSettings,
   markEnrolled,
   markPaused,
   markResumed,
   markStopped,
+  updateFeedbackSettings,
 } from '../db/consumers.ts'
-import { withdrawFeedbackOf } from '../db/feedback-reports.ts'
-import { advanceDueFeedback } from '../db/feedback-waiting.ts'
+import { advanceDueFeedback, withdrawFeedbackOf } from '../db/feedback-waiting.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { listSuppressed, removeSuppression, suppress } from '../db/suppressions.ts'

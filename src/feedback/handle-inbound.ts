@@ -1,17 +1,16 @@
 import type { WorkApp } from '../app.ts'
-import { type Feedback, findFeedback } from '../db/feedback-reports.ts'
+import { findFeedback } from '../db/feedback-reports.ts'
 import {
   fileMail,
   type Filing,
   findWaitingMail,
   type InboundMail,
   markInboundMail,
-  type MatchedBy,
 } from '../db/inbox.ts'
 import { findLetter, type Letter } from '../db/letters.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { ticketNumber } from '../mail/inbound/acknowledgment.ts'
-import { type Claim, claimsOf, isOurOwn } from '../mail/inbound/answer-words.ts'
+import { type Claim, claimsOf, isOurOwn } from '../mail/inbound/own-mail.ts'
 import type { InboundReading } from '../mail/inbound/read-inbound.ts'
 import { concealKeys } from '../mail/conceal-keys.ts'
 import { storableText } from '../mail/text.ts'
@@ -19,23 +18,7 @@ import type { ReturnPathSettings } from '../mail/verp.ts'
 import type { ParserPool } from '../parsing/parser-pool.ts'
 import { phrase } from '../phrase.ts'
 import { failureOf, type JobOutcome } from '../queue/work.ts'
-import { keepBounce, keepComplaint, keepReply } from './keep-inbound.ts'
-
-/** Our mail that an inbound mail is about, as far as it is still stored. */
-export type Match = {
-  by: MatchedBy
-  /**
-   * Whether we signed the identifier that led to the match: then only a recipient of that mail
-   * knows it.
-   */
-  isSigned: boolean
-  /** The report named by the identifier, whether it is still stored or not. */
-  reportId: string | null
-  number: number | null
-  letterId: string | null
-  feedback?: Feedback | undefined
-  letter?: Letter | undefined
-}
+import { keepBounce, keepComplaint, keepReply, type Match } from './keep-inbound.ts'
 
 /**
  * Finds our mail that an inbound mail is about: by the signed address it was sent to, then by its

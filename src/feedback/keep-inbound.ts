@@ -4,7 +4,7 @@ import type { App } from '../app.ts'
 import { endLinkOfLetter } from '../db/accounts.ts'
 import { findConsumer, hasDelivered, keepHealth } from '../db/consumers.ts'
 import { type Feedback, markBounced } from '../db/feedback-reports.ts'
-import type { InboundMail } from '../db/inbox.ts'
+import type { InboundMail, MatchedBy } from '../db/inbox.ts'
 import { type Letter, listLetterResults, markLetterBounced } from '../db/letters.ts'
 import { countMails } from '../db/mail-relay.ts'
 import type { Db } from '../db/pool.ts'
@@ -19,10 +19,25 @@ import { type Phrase, phrase, type PhraseCode } from '../phrase.ts'
 import { freeMailDomains } from '../pieces/features/material.ts'
 import { afterBounce, healthyRecord, SOFT_BOUNCES_MAX } from '../verdict/contact-health.ts'
 import { stopFeedback } from './change-consumer.ts'
-import type { Match } from './handle-inbound.ts'
 import { notifyNextContact } from './next-contact.ts'
 import { listMergedReports } from './queue-feedback.ts'
 import { recordAnswer } from './take-answer.ts'
+
+/** Our mail that an inbound mail is about, as far as it is still stored. */
+export type Match = {
+  by: MatchedBy
+  /**
+   * Whether we signed the identifier that led to the match: then only a recipient of that mail
+   * knows it.
+   */
+  isSigned: boolean
+  /** The report named by the identifier, whether it is still stored or not. */
+  reportId: string | null
+  number: number | null
+  letterId: string | null
+  feedback?: Feedback | undefined
+  letter?: Letter | undefined
+}
 
 type Needs = Pick<App, 'boss' | 'config'>
 

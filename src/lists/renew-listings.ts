@@ -14,10 +14,10 @@ import { evidenceMin, judgeCandidate, whyEnded } from '../verdict/lists/judge-ca
 import {
   type ListCandidate,
   listedKinds,
+  listForSubject,
   type Listing,
   type ListName,
   listNames,
-  listForSubject,
 } from '../verdict/lists/list.ts'
 import type { OwnNames } from '../verdict/lists/spare.ts'
 import {
@@ -26,12 +26,8 @@ import {
   SLOW_DAYS,
   sourcesAtLeast,
 } from '../verdict/reputation/detail.ts'
-import {
-  dangerReporters,
-  reputationAt,
-  type Standing,
-  type Subject,
-} from '../verdict/reputation/reputation.ts'
+import { dangerReporters, reputationAt, type Standing } from '../verdict/reputation/reputation.ts'
+import { type Subject } from '../verdict/reputation/subject.ts'
 import { blameShare } from '../verdict/reputation/volume.ts'
 
 type Needs = Pick<App, 'pool'>

@@ -1,7 +1,7 @@
 import { decodeAnyBytes, decodeText, unflowed, utf16Mark } from './body-encoding.ts'
 import { charsetDecoder, decodeCharset, decodeHeaderText } from './encoded-word.ts'
 import { fieldValue, type Header, parseHeader } from './header.ts'
-import type { MessageBody } from './message.ts'
+import type { MessageBody } from './message-body.ts'
 import { leafBytes, type MimeLeaf, mimeLeaves } from './mime-leaves.ts'
 import { type BodyPiece, composeBody } from './ordinary-body.ts'
 import { withShortBlankRuns } from './seven-bit.ts'

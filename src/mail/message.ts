@@ -7,6 +7,7 @@ import { isAutomaticReply } from './inbound/automatic.ts'
 import { readOrdinaryBody } from './ordinary-body.ts'
 import { withShortBlankRuns } from './seven-bit.ts'
 import { storableText } from './text.ts'
+import type { MessageBody } from './message-body.ts'
 
 /** A message with its header, parsed once for all callers. */
 export type ReadMessage = { raw: Buffer; header: Header }
@@ -73,18 +74,6 @@ function lineEndAfter(raw: Buffer, offset: number): number | undefined {
   const at = raw.indexOf(0x0a, offset)
   return at < 0 ? undefined : at + 1
 }
-
-/** The readable parts of a message, and its attachments. */
-export type MessageBody = {
-  /** All text/plain parts, decoded; empty when there are none. */
-  text: string
-  /** All text/html parts, decoded; empty when there are none. */
-  html: string
-  attachments: BodyAttachment[]
-}
-
-/** A part that is not shown as text. */
-export type BodyAttachment = { name: string | undefined; type: string; content: Buffer }
 
 /**
  * Reads the MIME body of a message (RFC 2045-2047). Its cost grows with the structure, so check

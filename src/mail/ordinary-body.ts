@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { decodeBase64, decodeQuoted, decodeText, type TextForm } from './body-encoding.ts'
 import type { HeaderField } from './header.ts'
-import type { BodyAttachment, MessageBody } from './message.ts'
+import type { BodyAttachment, MessageBody } from './message-body.ts'
 
 /**
  * Reads the body of an ordinary message, as mailparser would. Undefined for everything that is not

@@ -1,4 +1,4 @@
-import { readLiteral, readPeerRemark } from './received-peer.ts'
+import { readLiteral, readPeerRemark, type ReceivedClause } from './received-peer.ts'
 
 /**
  * The kind of a token of a Received field: a word, a comment with its parentheses, or a semicolon.
@@ -129,9 +129,6 @@ function plainEnd(value: string, start: number): number {
 function isBlank(code: number): boolean {
   return code <= 0x20 || code === 0x7f
 }
-
-/** The words and comments that follow one keyword of a Received field. */
-export type ReceivedClause = { words: string[]; comments: string[] }
 
 type ClauseName = (typeof clauseNames)[number]
 

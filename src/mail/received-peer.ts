@@ -1,6 +1,14 @@
 import { parseIp } from './ip.ts'
-import type { ReceivedClause } from './received-clauses.ts'
-import type { ReceivedStyle } from './received.ts'
+
+/** The words and comments that follow one keyword of a Received field. */
+export type ReceivedClause = { words: string[]; comments: string[] }
+
+/**
+ * What the first word of a from clause means, which depends on the mail system: the reverse DNS
+ * name (`exim`; `qmail`, where it is also the HELO unless another is given; `firewall` and `http`,
+ * which record no HELO), or the HELO (`usual`).
+ */
+export type ReceivedStyle = 'exim' | 'qmail' | 'firewall' | 'http' | 'usual'
 
 /** The information about the peer in one comment of a from clause. */
 export type PeerRemark = {

@@ -6,6 +6,7 @@ import {
   readPeerRemark,
   receivedPeer,
   type ReceivedPeer,
+  type ReceivedStyle,
 } from './received-peer.ts'
 
 const proving = /^(?:(?:E?SMTPS?|LMTPS?|UTF8SMTPS?|UTF8LMTPS?)A|ASMTP)(?= |$)/i
@@ -63,13 +64,6 @@ function proofIn(comment: string): string | undefined {
 function isUserOfWebMail(text: string): boolean {
   return /^(?:SquirrelMail|NaSMail) authenticated user /.test(text)
 }
-
-/**
- * What the first word of a from clause means, which depends on the mail system: the reverse DNS
- * name (`exim`; `qmail`, where it is also the HELO unless another is given; `firewall` and `http`,
- * which record no HELO), or the HELO (`usual`).
- */
-export type ReceivedStyle = 'exim' | 'qmail' | 'firewall' | 'http' | 'usual'
 
 const eximId = /^[0-9A-Za-z]{6}-[0-9A-Za-z]{6,11}-[0-9A-Za-z]{2,4}$/
 

@@ -5,7 +5,7 @@ import { type Phrase, phrase } from '../phrase.ts'
 import { isLinked } from './injection-point.ts'
 import { providerProfiles } from './provider-profiles.ts'
 import { isWrittenBy, providerOfHost, senderOf } from './providers.ts'
-import type { Hop } from './trace.ts'
+import type { Hop } from './hop.ts'
 
 /**
  * An irregularity in a line below the injection point. `isProof`: it proves a forgery, because no

@@ -6,7 +6,8 @@ import { type Phrase, phrase } from '../phrase.ts'
 import type { Walk } from './injection-point.ts'
 import type { ProviderProfile } from './provider-profiles.ts'
 import { isBorder, isClientAddress, isSealer, senderOf } from './providers.ts'
-import { type ProviderPath, followProvider, type Hop } from './trace.ts'
+import { followProvider, type ProviderPath } from './trace.ts'
+import { type Hop } from './hop.ts'
 
 const names = new Set([
   'x-sender-ip',

@@ -12,7 +12,7 @@ import {
   providerOfHost,
   recognizeProvider,
 } from './providers.ts'
-import type { Hop } from './trace.ts'
+import type { Hop } from './hop.ts'
 
 /** The information about the receiving side that is known before a message is read. */
 export type ReceivingSide = {

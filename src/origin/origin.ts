@@ -4,19 +4,13 @@ import { fieldValue, type HeaderField } from '../mail/header.ts'
 import { networkSet, parseIp } from '../mail/ip.ts'
 import { authorAddress } from '../mail/message.ts'
 import { type Phrase, phrase } from '../phrase.ts'
-import type { DnsFindings, SpfFinding } from './authenticity/authenticate.ts'
+import type { DnsFindings, SpfFinding } from './authenticity/dns-findings.ts'
 import { followForwarder, type ForwardingProof, type Submitter, submitterOf } from './forwarders.ts'
 import { type Walk, walkToInjection } from './injection-point.ts'
 import type { ProviderProfile } from './provider-profiles.ts'
 import { isSealer, isWrittenBy, senderOf } from './providers.ts'
-import {
-  type Client,
-  type ProviderPath,
-  followProvider,
-  type Hop,
-  type TracedHop,
-  traceHops,
-} from './trace.ts'
+import { followProvider, type ProviderPath, type TracedHop, traceHops } from './trace.ts'
+import { type Client, type Hop } from './hop.ts'
 
 /** The origin of a message: the host that handed it to the reporter's provider. */
 export type Origin = {

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { registrableDomainOf } from '../mail/address.ts'
 import { addressScope, type IpAddress, isInternal, isRoutable } from '../mail/ip.ts'
 import { type ProviderProfile, providerProfiles } from './provider-profiles.ts'
-import type { Hop } from './trace.ts'
+import type { Hop } from './hop.ts'
 
 const profilesByDomain = byDomain()
 const bareHostProfiles = providerProfiles.filter(({ bareHosts }) => bareHosts)

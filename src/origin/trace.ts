@@ -1,60 +1,11 @@
-import { fieldValues, type HeaderField } from '../mail/header.ts'
-import { type IpAddress, isInternal, isRoutable, parseIp } from '../mail/ip.ts'
-import { parseReceived, type ReceivedField } from '../mail/received.ts'
+import { isInternal } from '../mail/ip.ts'
 import { storableText } from '../mail/text.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import { suspicionsOf } from './forgery.ts'
+import type { Hop } from './hop.ts'
 import type { Walk } from './injection-point.ts'
 import type { ProviderProfile } from './provider-profiles.ts'
 import { isByUser, isHandedIn, isWrittenBy } from './providers.ts'
-
-/** One Received field, prepared for the analysis; index 0 is the topmost and newest. */
-export type Hop = {
-  index: number
-  /** Undefined when the field cannot be parsed. */
-  field: ReceivedField | undefined
-  fromIp: IpAddress | undefined
-  byIp: IpAddress | undefined
-  /** Names in lower case. */
-  helo: string | undefined
-  rdns: string | undefined
-  byHost: string | undefined
-}
-
-/** The client that hands a message over, as seen by the receiving mail server. */
-export type Client = { ip: string; helo?: string; rdns?: string }
-
-/** Maximum number of Received fields that are read; no legitimate message has more. */
-const hopsMax = 100
-
-/**
- * Parses the Received fields of a header, top first, with values ready for comparison. A `client`
- * is added above them, or replaces the topmost line if that line already names it. That line may be
- * from the mail server, or the client may have invented it. In an internal network the line is
- * kept.
- */
-export function readHops(fields: readonly HeaderField[], client?: Client): Hop[] {
-  const lines = fieldValues(fields, 'received').slice(0, hopsMax).map(parseReceived)
-  const clientIp = addressOf(client?.ip)
-  const isWritten = clientIp?.text === addressOf(lines[0]?.from?.ip)?.text
-  const older = isWritten ? lines.slice(1) : lines
-  const isKept = !clientIp || (isWritten && !isRoutable(clientIp))
-  const seen: (ReceivedField | undefined)[] =
-    client && !isKept ? [{ from: client, by: {} }, ...older] : lines
-  return seen.map((field, index) => ({
-    index,
-    field,
-    fromIp: addressOf(field?.from?.ip),
-    byIp: addressOf(field?.by.ip),
-    helo: field?.from?.helo?.toLowerCase(),
-    rdns: field?.from?.rdns?.toLowerCase(),
-    byHost: field?.by.host?.toLowerCase(),
-  }))
-}
-
-function addressOf(ip: string | undefined): IpAddress | undefined {
-  return ip === undefined ? undefined : parseIp(ip)
-}
 
 /** The path of a message through the machines of one provider, from the one that sent it out. */
 export type ProviderPath = {

@@ -4,23 +4,20 @@ import { type CfblFinding, judgeCfbl } from '../mail/cfbl.ts'
 import { type Header, type HeaderField, parseHeader } from '../mail/header.ts'
 import { parseListUnsubscribe, type Unsubscribe } from '../mail/list-unsubscribe.ts'
 import {
-  type BodyAttachment,
   type ExtractedFields,
   fieldsOf,
   messageKind,
   type MessageKind,
   parseBody,
 } from '../mail/message.ts'
+import { type BodyAttachment } from '../mail/message-body.ts'
 import { exceedsLimits } from '../mail/mime-leaves.ts'
-import { storableText } from '../mail/text.ts'
-import type {
-  Authenticated,
-  Authentication,
-  DnsFindings,
-} from '../origin/authenticity/authenticate.ts'
+import type { Authenticated, Authentication } from '../origin/authenticity/authenticate.ts'
+import type { DnsFindings } from '../origin/authenticity/dns-findings.ts'
 import { type ListPoster, type Submitter, withoutStamps } from '../origin/forwarders.ts'
 import { findOrigin, type Origin } from '../origin/origin.ts'
-import { type Client, type Hop, readHops, type TracedHop } from '../origin/trace.ts'
+import { type TracedHop } from '../origin/trace.ts'
+import { type Client, type Hop, readHops } from '../origin/hop.ts'
 import type { Phrase } from '../phrase.ts'
 import type { MessageFeatures } from './features/features.ts'
 import type { Fingerprints } from './fingerprints.ts'
@@ -29,40 +26,17 @@ import { type FileLinks, findLinks, leadsSomewhere, type Link } from './links.ts
 import { DISTINCTIVE_WORDS_MIN } from './looks.ts'
 import {
   type Bounce,
-  type ReturnedFeedback,
   listClaims,
   type ListClaims,
   readBounce,
   readFeedback,
+  type ReturnedFeedback,
 } from './list-claims.ts'
 import type { RecognizedMarketer } from './marketer.ts'
 import { reducedBody } from './reduced-body.ts'
-import type { PackedShingles } from './shingles/packed-shingles.ts'
-import type { Shingle } from './shingles/shingle-list.ts'
+import type { PackedShingles, Shingle } from './shingles/packed-shingles.ts'
 import type { takeApart } from './shingles/take-apart.ts'
-
-/** An attachment, identified by its checksum; its content is not stored. */
-export type Attachment = {
-  name: string | null
-  /** The declared media type, in lower case. */
-  type: string
-  bytes: number
-  /** The SHA-256 of the decoded content, in hexadecimal. */
-  sha256: string
-}
-
-const attachmentsMax = 100
-const nameCharsMax = 255
-
-/** Returns names, sizes and checksums of at most 100 attachments, in order. */
-function describeAttachments(attachments: readonly BodyAttachment[]): Attachment[] {
-  return attachments.slice(0, attachmentsMax).map(({ name, type, content }) => ({
-    name: name === undefined ? null : storableText(name, nameCharsMax),
-    type: storableText(type.toLowerCase(), nameCharsMax),
-    bytes: content.length,
-    sha256: hash('sha256', content, 'hex'),
-  }))
-}
+import { type Attachment, describeAttachments, type FileFault } from './attachment.ts'
 
 /**
  * All findings about a message: plain data of bounded size that survives structured cloning, JSON
@@ -110,12 +84,6 @@ export type PlainAnalysis = {
 
 /** A plain analysis with the pieces of the message and its fingerprints. */
 export type Analysis = PlainAnalysis & { fingerprints: Fingerprints; shingles: Shingle[] }
-
-/**
- * Why an attached file was not read, or not to its end: it is damaged or locked, it exceeds the
- * limits on memory or on pixels, it takes too long, or the readers had no time for it.
- */
-export type FileFault = 'unreadable' | 'too-large' | 'too-slow' | 'unread'
 
 /** What was found in attached files. */
 export type FileFindings = {

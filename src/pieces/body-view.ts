@@ -1,4 +1,4 @@
-import type { MessageBody } from '../mail/message.ts'
+import type { MessageBody } from '../mail/message-body.ts'
 import {
   plainLine,
   type PlainText,

@@ -1,4 +1,4 @@
-import type { Attachment } from './analyze.ts'
+import type { Attachment } from './attachment.ts'
 import type { BodyView } from './body-view.ts'
 import { DISTINCTIVE_WORDS_MIN, isSameLook, lookBands } from './looks.ts'
 import { hexOf, textHash } from './shingles/hash.ts'

@@ -1,5 +1,5 @@
 import { publicDomain, registrableDomain } from '../mail/address.ts'
-import type { BodyAttachment, MessageBody } from '../mail/message.ts'
+import type { BodyAttachment, MessageBody } from '../mail/message-body.ts'
 import { storableText } from '../mail/text.ts'
 import type { HtmlPlace } from './html-links.ts'
 import { htmlView, type HtmlView } from './html-view.ts'

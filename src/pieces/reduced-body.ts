@@ -1,5 +1,5 @@
 import type { Header } from '../mail/header.ts'
-import type { MessageBody } from '../mail/message.ts'
+import type { MessageBody } from '../mail/message-body.ts'
 import { foldedBase64 } from '../mail/transfer-encoding.ts'
 
 const searchedBytesMax = 1024 * 1024

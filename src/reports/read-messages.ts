@@ -6,7 +6,7 @@ import { reasonOf } from '../errors.ts'
 import type { Case } from '../feedback/draw-consequences.ts'
 import type { JudgedCase } from '../judging/judge.ts'
 import { askAbout, type DnsTools } from '../origin/authenticity/ask-dns.ts'
-import type { DnsFindings } from '../origin/authenticity/authenticate.ts'
+import type { DnsFindings } from '../origin/authenticity/dns-findings.ts'
 import {
   type AnalysisDigest,
   FilesUnderWay,

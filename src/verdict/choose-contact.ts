@@ -4,8 +4,13 @@ import { prefixLength } from '../mail/ip-blocks.ts'
 import type { Network } from '../origin/networks.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import type { RecognizedMarketer } from '../pieces/marketer.ts'
-import type { Health } from './contact-health.ts'
 import type { VerdictClass } from './verdict.ts'
+
+/**
+ * Delivery health of an abuse address. We do not write to `failing` and `dead` ones until they
+ * recover.
+ */
+export type Health = 'healthy' | 'failing' | 'dead'
 
 /** Topics of feedback reports. Any verdict other than phishing or malware has the topic `spam`. */
 export const feedbackTopics = ['spam', 'phishing', 'malware'] as const

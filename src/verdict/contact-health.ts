@@ -1,11 +1,5 @@
 import { type Phrase, phrase } from '../phrase.ts'
-import type { KnownContact } from './choose-contact.ts'
-
-/**
- * Delivery health of an abuse address. We do not write to `failing` and `dead` ones until they
- * recover.
- */
-export type Health = 'healthy' | 'failing' | 'dead'
+import type { Health, KnownContact } from './choose-contact.ts'
 
 /** Bounce record of one address. */
 export type HealthRecord = {

@@ -6,7 +6,7 @@ import { plainHost, plainLinks } from '../pieces/disguise/plain-link.ts'
 import { leadsSomewhere } from '../pieces/links.ts'
 import { networkOf } from '../pieces/shingles/header-shingles.ts'
 import { type Spared, whySpared } from './lists/spare.ts'
-import type { Subject, SubjectKind } from './reputation/reputation.ts'
+import type { Subject, SubjectKind } from './reputation/subject.ts'
 
 const VERIFIED_DOMAINS_MAX = 16
 

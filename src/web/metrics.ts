@@ -8,9 +8,11 @@ import type { Channel } from '../db/reports.ts'
 import { listRuleProcesses, newestRuleVersion } from '../db/rule-sets.ts'
 import type { ReadHealth } from '../health/read-health.ts'
 import { RULE_PROCESS_FORGOTTEN_MS } from '../judging/live-rules.ts'
-import type { Health } from '../verdict/contact-health.ts'
+import type { Health } from '../verdict/choose-contact.ts'
 import type { Clock } from '../world.ts'
-import type { MailNow, QueueState, ReadMail, ReadQueues, Site } from './site.ts'
+import type { Outage } from '../outage/outage.ts'
+import type { Spool } from '../outage/spool.ts'
+import type { MailNow, QueueState, ReadMail, ReadQueues } from './read-backlogs.ts'
 
 /** Composes the counter metrics from the database in the Prometheus text format. */
 type CounterMetrics = (health: CounterHealth) => Promise<string>
@@ -131,7 +133,7 @@ async function textOf({ relay, totals, waiting, refused }: MailNow, now: Date): 
 
 /** Composes the metrics of outages of the database, also while it is away. */
 export function createSpoolMetrics(
-  { outage, spool }: Pick<Site, 'outage' | 'spool'>,
+  { outage, spool }: { outage: Outage; spool: Spool },
   clock: Clock,
 ): () => Promise<string> {
   const registry = new Registry()

@@ -1,13 +1,20 @@
 import type { Reporter } from '../db/reporters.ts'
 import type { Channel, ReportKind } from '../db/reports.ts'
 import type { RebuiltFrom } from '../mail/containers/unpack-file.ts'
-import { parseRelayBlock } from '../mail/ip-blocks.ts'
+import { parseRelayBlock, type RelayRefusal } from '../mail/ip-blocks.ts'
 import { shownLine, storableText } from '../mail/text.ts'
 import type { AcceptedReport, Intake } from '../reports/accept-report.ts'
 import type { BodyPool } from './bodies/body-pool.ts'
 import type { IntakeMetrics } from './metrics.ts'
-import { refusalWords } from './pages/settings.ts'
 import { ProblemError } from './problem.ts'
+
+/** Why a block is not accepted as relays: the end of a sentence that starts with the block. */
+export const refusalWords: Readonly<Record<RelayRefusal, string>> = {
+  unreadable: 'is neither an IP address nor a CIDR block, such as 192.0.2.0/24.',
+  'too-wide': 'is too wide: at most a /16, or a /32 for IPv6.',
+  'link-local': 'is a link-local address, which is not unique.',
+  reserved: 'is reserved and cannot be the address of a machine.',
+}
 
 const COMMENT_CHARS_MAX = 2_000
 const RECEIVED_VIA_MAX = 100

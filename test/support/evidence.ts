@@ -4,7 +4,8 @@ import { appendEvidence, WHOLE_PART } from '../../src/counting/evidence.ts'
 import { foldParts } from '../../src/counting/fold-evidence.ts'
 import { createReputationReader, readStandings } from '../../src/counting/reputation-reader.ts'
 import type { ReportEvidence } from '../../src/verdict/reputation/evidence.ts'
-import type { Reputation, Subject } from '../../src/verdict/reputation/reputation.ts'
+import type { Reputation } from '../../src/verdict/reputation/reputation.ts'
+import type { Subject } from '../../src/verdict/reputation/subject.ts'
 import { uuidv7 } from '../../src/world.ts'
 
 /** The time at which these tests start. */

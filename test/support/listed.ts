@@ -1,7 +1,7 @@
 import { reputationKey } from '../../src/counting/reputation-reader.ts'
 import { upsertReputations } from '../../src/db/reputations.ts'
 import type { Db } from '../../src/db/pool.ts'
-import type { SubjectKind } from '../../src/verdict/reputation/reputation.ts'
+import type { SubjectKind } from '../../src/verdict/reputation/subject.ts'
 
 /** A subject with its evidence at the time `at`. */
 export type Known = {

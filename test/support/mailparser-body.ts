@@ -1,6 +1,6 @@
 import { simpleParser } from 'mailparser'
 import type { Header } from '../../src/mail/header.ts'
-import type { MessageBody } from '../../src/mail/message.ts'
+import type { MessageBody } from '../../src/mail/message-body.ts'
 import { withShortBlankRuns } from '../../src/mail/seven-bit.ts'
 
 /** Reads a body by mailparser, for comparison. The header must end its lines in LF or CRLF. */

@@ -1,7 +1,6 @@
 import { analyzeMessage } from '../../../src/pieces/analyze.ts'
 import { withLaterShingles } from '../../../src/pieces/shingles/take-apart.ts'
-import { packShingles } from '../../../src/pieces/shingles/packed-shingles.ts'
-import type { Shingle } from '../../../src/pieces/shingles/shingle-list.ts'
+import { packShingles, type Shingle } from '../../../src/pieces/shingles/packed-shingles.ts'
 import type { CountedMessage } from '../../../src/counting/count-messages.ts'
 import { readCorpus } from '../corpus.ts'
 import { zipf } from './stage.ts'

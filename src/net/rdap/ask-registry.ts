@@ -7,16 +7,31 @@ import {
 } from '../../mail/ip-blocks.ts'
 import { type IpAddress, networkSet, type NetworkSet } from '../../mail/ip.ts'
 import type { Clock } from '../../world.ts'
-import { entityContacts, arrayOf, objectOf, textsOf } from './contacts.ts'
+import { arrayOf, entityContacts, objectOf, textsOf } from './contacts.ts'
 import type { Fetch } from '../guarded-http.ts'
 import { getJson, type JsonAnswer, type RequestLimits } from './get-json.ts'
-import type { RegistryPace } from './rdap.ts'
 import {
   type NetworkAnswer,
   readNetwork,
   type RegistryAnswer,
   unknownNetwork,
 } from './registry-answer.ts'
+
+/** Whether a server may be queried now; `retryAt` is the earliest time of the next attempt. */
+type Permission = { ok: true } | { ok: false; retryAt: Date; why: string }
+
+/** Limits the rate of requests to each server, identified by its origin (`https://host`). */
+export type RegistryPace = {
+  /** Waits for the server's next slot; refuses immediately when that is after `deadline`. */
+  admit: (origin: string, deadline: Date) => Promise<Permission>
+  /** Records that the server answered, which resets its failures. */
+  answered: (origin: string) => void
+  /**
+   * Records that the server did not answer, or asked for a pause. Returns the time of the next
+   * attempt.
+   */
+  failed: (origin: string, retryAfterMs: number | undefined) => Date
+}
 
 /** The result of requesting a URL and following its redirects. */
 export type Followed =

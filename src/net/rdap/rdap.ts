@@ -7,6 +7,7 @@ import {
   type Followed,
   followUrl,
   readServices,
+  type RegistryPace,
   type Services,
 } from './ask-registry.ts'
 import type { Fetch } from '../guarded-http.ts'
@@ -76,22 +77,6 @@ function createLines(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
       if (last.get(key) === settled) last.delete(key)
     }
   }
-}
-
-/** Whether a server may be queried now; `retryAt` is the earliest time of the next attempt. */
-type Permission = { ok: true } | { ok: false; retryAt: Date; why: string }
-
-/** Limits the rate of requests to each server, identified by its origin (`https://host`). */
-export type RegistryPace = {
-  /** Waits for the server's next slot; refuses immediately when that is after `deadline`. */
-  admit: (origin: string, deadline: Date) => Promise<Permission>
-  /** Records that the server answered, which resets its failures. */
-  answered: (origin: string) => void
-  /**
-   * Records that the server did not answer, or asked for a pause. Returns the time of the next
-   * attempt.
-   */
-  failed: (origin: string, retryAfterMs: number | undefined) => Date
 }
 
 type Rate = { perSecond: number; burst: number }

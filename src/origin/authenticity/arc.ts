@@ -5,8 +5,8 @@ import { parseTagList } from '../../mail/dkim-signature.ts'
 import type { HeaderField } from '../../mail/header.ts'
 import { parseIp } from '../../mail/ip.ts'
 import { storableText } from '../../mail/text.ts'
-import type { Hop } from '../trace.ts'
-import type { DnsFindings } from './authenticate.ts'
+import type { Hop } from '../hop.ts'
+import type { DnsFindings } from './dns-findings.ts'
 import { type LibraryResolver, readSigner, signatureCharsMax, textAnswer } from './dkim.ts'
 
 /** One set of a chain: the domain that sealed, and the DNS name of its key. */

@@ -1,5 +1,5 @@
 import type { DnsAnswer, Resolve } from '../../world.ts'
-import type { DnsFindings, SpfFinding } from './authenticate.ts'
+import type { DnsFindings, SpfFinding } from './dns-findings.ts'
 import {
   type DnsOptions,
   type DnsQuestions,

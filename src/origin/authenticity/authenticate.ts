@@ -1,10 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { DkimVerifier, type KeyLookup, type LibraryField } from 'mailauth/lib/dkim/dkim-verifier.js'
 import { type CfblFinding, judgeCfbl } from '../../mail/cfbl.ts'
-import type { BlacklistEntry } from '../../mail/dnsbl.ts'
 import type { Header, HeaderField } from '../../mail/header.ts'
-import type { DnsAnswer } from '../../world.ts'
-import type { Hop } from '../trace.ts'
+import type { Hop } from '../hop.ts'
 import { arcFields, type ArcFinding, findChain, judgeChain, verifyChain } from './arc.ts'
 import {
   answersAsResolver,
@@ -15,27 +13,7 @@ import {
   type LibraryResolver,
 } from './dkim.ts'
 import { checkDmarc, type DmarcFinding } from './dmarc.ts'
-
-/** The result of SPF (RFC 7208) for the host that handed the message to the receiver. */
-export type SpfFinding = {
-  /** The address that was checked. */
-  ip: string
-  result: 'pass' | 'fail' | 'softfail' | 'neutral' | 'none' | 'temperror' | 'permerror'
-  /** The domain whose record was used, in lower case. */
-  domain: string
-}
-
-/** The DNS answers about one message, queried before its analysis. Plain data. */
-export type DnsFindings = {
-  /**
-   * Answers by question: `TXT s1._domainkey.example.net`, the name in lower case. A `PTR` question
-   * is about the machine that posted to a mailing list.
-   */
-  answers: Readonly<Record<string, DnsAnswer>>
-  /** Undefined when there was no address to check by SPF. */
-  spf: SpfFinding | undefined
-  listings: readonly BlacklistEntry[]
-}
+import type { DnsFindings, SpfFinding } from './dns-findings.ts'
 
 const domainShape = /^[a-z0-9_](?:[a-z0-9._-]{0,251}[a-z0-9])?$/
 const selectorShape = /^[A-Za-z0-9._-]{1,100}$/

@@ -6,7 +6,7 @@ import { parseTagList, type TagList } from '../../mail/dkim-signature.ts'
 import { fieldValue, fieldValues, type HeaderField } from '../../mail/header.ts'
 import { authorAddress } from '../../mail/message.ts'
 import type { DnsAnswer } from '../../world.ts'
-import type { DnsFindings } from './authenticate.ts'
+import type { DnsFindings } from './dns-findings.ts'
 
 /** An answer in the form of Node's `dns.resolve`, which the library requires. */
 export type LibraryAnswer = string[][] | string[]

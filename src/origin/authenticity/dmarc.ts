@@ -1,9 +1,9 @@
 import { domainToASCII } from 'node:url'
 import { dmarc } from 'mailauth/lib/dmarc/index.js'
-import { domainOf, registrableDomainOf, parseMailboxes } from '../../mail/address.ts'
+import { domainOf, parseMailboxes, registrableDomainOf } from '../../mail/address.ts'
 import { decodeHeaderText } from '../../mail/encoded-word.ts'
 import { fieldValues, type HeaderField } from '../../mail/header.ts'
-import type { DnsFindings, SpfFinding } from './authenticate.ts'
+import type { DnsFindings, SpfFinding } from './dns-findings.ts'
 import type { DkimFinding, LibraryResolver } from './dkim.ts'
 
 const labelsMax = 8

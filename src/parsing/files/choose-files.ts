@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
-import type { BodyAttachment } from '../../mail/message.ts'
-import type { FileFault, FileWishes } from '../../pieces/analyze.ts'
+import type { BodyAttachment } from '../../mail/message-body.ts'
+import type { FileWishes } from '../../pieces/analyze.ts'
+import type { FileFault } from '../../pieces/attachment.ts'
 import { isWorthReading, mayBeContent, PIXELS_MAX } from './picture.ts'
 import { examinePicture, type PictureFile } from './picture-file.ts'
 

@@ -1,5 +1,5 @@
 import { createInflate } from 'node:zlib'
-import type { FileFault } from '../../pieces/analyze.ts'
+import type { FileFault } from '../../pieces/attachment.ts'
 import type { FileLinks } from '../../pieces/links.ts'
 import type { ChosenFile } from './choose-files.ts'
 import { decodePicture } from './decode-picture.ts'

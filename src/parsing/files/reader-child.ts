@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import path from 'node:path'
 import { reasonOf } from '../../errors.ts'
-import type { FileFault } from '../../pieces/analyze.ts'
+import type { FileFault } from '../../pieces/attachment.ts'
 import { systemElapsed } from '../../world.ts'
 import type { ChosenFile } from './choose-files.ts'
 import type { FileFinding } from './read-file.ts'
-import type { FileAnswer, FileTask } from './reader-process.ts'
+import type { FileAnswer } from './reader-process.ts'
+import type { FileTask } from './reader-thread.ts'
 
 /**
  * A file to read. `settle` gets what was found, and the time in milliseconds that it took.

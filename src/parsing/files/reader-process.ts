@@ -1,17 +1,13 @@
 import path from 'node:path'
 import { Worker } from 'node:worker_threads'
-import type { FileFault } from '../../pieces/analyze.ts'
+import type { FileFault } from '../../pieces/attachment.ts'
 import { inTime, systemElapsed } from '../../world.ts'
-import type { ChosenFile } from './choose-files.ts'
 import type { FileFinding } from './read-file.ts'
-import type { ThreadAnswer } from './reader-thread.ts'
+import type { FileTask, ThreadAnswer } from './reader-thread.ts'
 
 // The program of the process that reads files. Threads read, one file each, and this one watches
 // them: a thread that takes too long or too much memory is replaced. Its channel is its only
 // connection.
-
-/** A file to read, as it arrives. */
-export type FileTask = Omit<ChosenFile, 'content'> & { number: number; content: Uint8Array }
 
 /** `free`: a thread can take a file. */
 export type FileAnswer =

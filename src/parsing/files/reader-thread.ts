@@ -1,9 +1,12 @@
 import { parentPort } from 'node:worker_threads'
+import type { ChosenFile } from './choose-files.ts'
 import { prepareQrCodes } from './qr-codes.ts'
 import { type FileFinding, readFile } from './read-file.ts'
-import type { FileTask } from './reader-process.ts'
 
 // The program of a thread that reads files, one at a time. It says what it found so far.
+
+/** A file to read, as it arrives. */
+export type FileTask = Omit<ChosenFile, 'content'> & { number: number; content: Uint8Array }
 
 /** `isLast`: the finding is complete. */
 export type ThreadAnswer = 'ready' | { finding: FileFinding; isLast: boolean }

@@ -1,4 +1,4 @@
-import type { BodyAttachment } from '../../mail/message.ts'
+import type { BodyAttachment } from '../../mail/message-body.ts'
 import type { Material } from './material.ts'
 
 const attachmentsMax = 100

@@ -1,12 +1,12 @@
 import {
   domainOf,
-  registrableDomainOf,
   parseMailboxes,
   registrableDomain,
+  registrableDomainOf,
 } from '../../mail/address.ts'
 import { decodeHeaderText } from '../../mail/encoded-word.ts'
 import { fieldValue, type HeaderField } from '../../mail/header.ts'
-import type { Attachment } from '../analyze.ts'
+import type { Attachment } from '../attachment.ts'
 import { plainLinks } from '../disguise/plain-link.ts'
 import { plainLine } from '../disguise/plain-text.ts'
 import { lookPieces } from '../looks.ts'

@@ -1,7 +1,19 @@
 import { hexOf } from './hash.ts'
 import { pairTypes } from './pair-types.ts'
 import { pieceTypes } from './piece-types.ts'
-import type { Shingle } from './shingle-list.ts'
+
+/** A normalized piece of a message, or a pair of pieces, as it is counted. */
+export type Shingle = {
+  /** The number of the piece type. */
+  type: number
+  name: string
+  /** 64 bits, unsigned, as 16 hexadecimal digits. */
+  hash: string
+  /**
+   * Only for pairs: the hash of the counted piece, whose unique counter rises when the pair is new.
+   */
+  of?: string
+}
 
 /**
  * The packed shingles of a message, for transfer between threads and for storage. A piece takes

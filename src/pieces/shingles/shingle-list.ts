@@ -9,19 +9,6 @@ import {
 import { type PairType, pairTypes } from './pair-types.ts'
 import { type PieceName, pieceTypes } from './piece-types.ts'
 
-/** A normalized piece of a message, or a pair of pieces, as it is counted. */
-export type Shingle = {
-  /** The number of the piece type. */
-  type: number
-  name: string
-  /** 64 bits, unsigned, as 16 hexadecimal digits. */
-  hash: string
-  /**
-   * Only for pairs: the hash of the counted piece, whose unique counter rises when the pair is new.
-   */
-  of?: string
-}
-
 /**
  * Maximum number of shingles of a message: the sum of the limits of all types. With a lower limit,
  * a message with many pieces of the first types would have none of the last types, and no pairs.

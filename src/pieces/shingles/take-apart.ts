@@ -1,11 +1,11 @@
 import { registrableDomain } from '../../mail/address.ts'
 import type { HeaderField } from '../../mail/header.ts'
 import { parseIp } from '../../mail/ip.ts'
-import type { MessageBody } from '../../mail/message.ts'
+import type { MessageBody } from '../../mail/message-body.ts'
 import type { Submitter } from '../../origin/forwarders.ts'
 import type { Origin } from '../../origin/origin.ts'
 import type { TracedHop } from '../../origin/trace.ts'
-import type { Attachment } from '../analyze.ts'
+import type { Attachment } from '../attachment.ts'
 import { type BodyView, viewBody } from '../body-view.ts'
 import { plainHost } from '../disguise/plain-link.ts'
 import { isGenericName } from '../features/features.ts'
@@ -13,7 +13,7 @@ import { type Fingerprints, fingerprintsOf } from '../fingerprints.ts'
 import type { Link } from '../links.ts'
 import { addAddresses, addFiles, addReturnPath, type Signer } from './address-shingles.ts'
 import { addHeader, networkOf, withoutTokens } from './header-shingles.ts'
-import { type PackedShingles, unpackShingles } from './packed-shingles.ts'
+import { type PackedShingles, type Shingle, unpackShingles } from './packed-shingles.ts'
 import { pairTypes } from './pair-types.ts'
 import { type PieceName, pieceTypes } from './piece-types.ts'
 import {
@@ -21,7 +21,6 @@ import {
   type LaterPiece,
   numbersOf,
   partnersMax,
-  type Shingle,
   ShingleList,
 } from './shingle-list.ts'
 import { addContacts, addLinks, addPassages, addWholeText } from './text-shingles.ts'

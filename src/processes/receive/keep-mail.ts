@@ -10,7 +10,12 @@ import type { Spool, SpoolEntry } from '../../outage/spool.ts'
 import { send } from '../../queue/boss.ts'
 import { mailQueueOf } from '../../reports/take-mailed.ts'
 import { uuidv7 } from '../../world.ts'
-import type { Recipient } from './recipients.ts'
+
+/** One of our addresses, and its purpose. */
+export type Recipient = Pick<
+  InboundMail,
+  'rcptTo' | 'purpose' | 'reportId' | 'number' | 'letterId' | 'reporterId'
+>
 
 /**
  * An SMTP refusal: a reply code, and a text that starts with an enhanced status code (RFC 3463).

@@ -7,14 +7,15 @@ import { UsageError, withoutData } from '../../errors.ts'
 import { storableText } from '../../mail/text.ts'
 import { mailInHash, parseOwnAddress } from '../../mail/verp.ts'
 import { type Callers, unknownCallers } from '../../outage/callers.ts'
-import { createMailMemory, isSmtpReply, keepMail, smtpReply, type SmtpReply } from './keep-mail.ts'
+import {
+  createMailMemory,
+  isSmtpReply,
+  keepMail,
+  type Recipient,
+  smtpReply,
+  type SmtpReply,
+} from './keep-mail.ts'
 import { type MailSources, mailSourcesOf } from './mail-sources.ts'
-
-/** One of our addresses, and its purpose. */
-export type Recipient = Pick<
-  InboundMail,
-  'rcptTo' | 'purpose' | 'reportId' | 'number' | 'letterId' | 'reporterId'
->
 
 type RecipientNeeds = Pick<App, 'pool' | 'config'> & {
   callers?: Pick<Callers, 'find'>

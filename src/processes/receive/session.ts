@@ -9,12 +9,13 @@ import {
   type Arrival,
   isSmtpReply,
   keepMail,
+  type MailMemory,
+  type Recipient,
   smtpReply,
   type SmtpReply,
-  type MailMemory,
 } from './keep-mail.ts'
 import type { MailSources } from './mail-sources.ts'
-import { bytesMaxFor, type Recipient, recipientOf } from './recipients.ts'
+import { bytesMaxFor, recipientOf } from './recipients.ts'
 
 /** Limits for the clients of one network, and for one session. */
 export type PeerLimits = {

@@ -1,5 +1,5 @@
 import type { Danger } from '../reputation/detail.ts'
-import type { SubjectKind } from '../reputation/reputation.ts'
+import type { SubjectKind } from '../reputation/subject.ts'
 
 export const listNames = ['addresses', 'domains', 'hosts'] as const
 

@@ -1,4 +1,4 @@
-import type { StoredReputation } from './reputation.ts'
+import type { StoredReputation } from './subject.ts'
 
 /** Half-life of recent evidence, in days. */
 export const FAST_DAYS = 1

@@ -2,7 +2,7 @@ import { symbolScore, type Verdict, type VerdictClass } from '../verdict.ts'
 import { type Danger, dangers } from './detail.ts'
 import type { Piece } from './fold.ts'
 import { uuidAt } from './karma.ts'
-import { type Subject, subjectKindOf, subjectKinds } from './reputation.ts'
+import { type Subject, subjectKindOf, subjectKinds } from './subject.ts'
 
 /**
  * The direction and strength of a report as evidence about each subject of its message, before

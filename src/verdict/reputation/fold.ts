@@ -3,6 +3,7 @@ import {
   DAYS_MAX,
   type Detail,
   epochOf,
+  type EvidenceSums,
   FAST_DAYS,
   growth,
   isSignedUp,
@@ -14,9 +15,8 @@ import {
   SLOW_DAYS,
   type Source,
   SOURCES_MAX,
-  type EvidenceSums,
 } from './detail.ts'
-import type { StoredReputation, Subject } from './reputation.ts'
+import type { StoredReputation, Subject } from './subject.ts'
 
 /** Evidence of one report about one subject; negative amounts retract earlier evidence. */
 export type Piece = {

@@ -1,6 +1,6 @@
 import { type Phrase, phrase } from '../../phrase.ts'
 import { whySpared } from '../lists/spare.ts'
-import type { Subject, SubjectKind } from './reputation.ts'
+import type { Subject, SubjectKind } from './subject.ts'
 
 /** How much mail of a subject was seen in two weeks. */
 export type Volume = {

@@ -14,9 +14,9 @@ import {
   countOrigins,
   listCampaignDays,
   listCampaignHeads,
+  listCampaignMembers,
   listLargestCampaigns,
   listMemberIds,
-  listCampaignMembers,
   sumCampaignDays,
 } from '../../db/campaigns.ts'
 import { findRawMessage, findReport, listReportsByIds, type Report } from '../../db/reports.ts'
@@ -25,7 +25,8 @@ import { listFoundReports } from '../../db/search.ts'
 import { uuidTime } from '../../world.ts'
 import { isUuid, pageOf, queryOf } from '../pages/render.ts'
 import { seriesChart } from '../pages/series-chart.ts'
-import { searchParamsOf, type Visit, visitOf } from '../pages/visit.ts'
+import { type Visit, visitOf } from '../pages/visit.ts'
+import { searchParamsOf } from '../search-params.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { mostFrequent } from './reports.ts'

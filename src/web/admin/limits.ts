@@ -11,7 +11,8 @@ import {
   releaseHeldReports,
 } from '../../reports/shadow-bans.ts'
 import { isUuid, pageOf, sendMessage } from '../pages/render.ts'
-import { searchParamsOf, visitOf } from '../pages/visit.ts'
+import { visitOf } from '../pages/visit.ts'
+import { searchParamsOf } from '../search-params.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction, type RefusedForm } from './post-action.ts'

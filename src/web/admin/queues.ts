@@ -3,8 +3,8 @@ import { listProcesses } from '../../db/health.ts'
 import {
   allQueues,
   jobStates,
-  type ListedJob,
   listChoreRuns,
+  type ListedJob,
   listJobs,
   listQueueControls,
 } from '../../db/queue-controls.ts'
@@ -19,7 +19,8 @@ import {
   startNow,
 } from '../../queue/control-queues.ts'
 import { isUuid, pageOf } from '../pages/render.ts'
-import { searchParamsOf, visitOf } from '../pages/visit.ts'
+import { visitOf } from '../pages/visit.ts'
+import { searchParamsOf } from '../search-params.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction, type RefusedForm } from './post-action.ts'

@@ -10,16 +10,13 @@ import { findKarmas, listMarks } from '../../db/reputations.ts'
 import { storableText } from '../../mail/text.ts'
 import { DAYS_MAX, PROVEN_KARMA_MIN } from '../../verdict/reputation/detail.ts'
 import { explainKarma, karmaOf } from '../../verdict/reputation/karma.ts'
-import {
-  isSubjectKind,
-  type Mark,
-  type Subject,
-  subjectKinds,
-} from '../../verdict/reputation/reputation.ts'
+import { type Mark } from '../../verdict/reputation/reputation.ts'
+import { isSubjectKind, type Subject, subjectKinds } from '../../verdict/reputation/subject.ts'
 import type { Form } from '../pages/form.ts'
 import { isUuid, queryOf } from '../pages/render.ts'
 import { seriesChart, type SeriesChart } from '../pages/series-chart.ts'
-import { searchParamsOf, type Visit, visitOf } from '../pages/visit.ts'
+import { type Visit, visitOf } from '../pages/visit.ts'
+import { searchParamsOf } from '../search-params.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { doneMessage, postAction } from './post-action.ts'

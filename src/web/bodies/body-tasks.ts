@@ -1,11 +1,11 @@
 import type { Request } from 'express'
 import type { z } from 'zod'
 import { readMessage, type ReadMessage } from '../../mail/message.ts'
-import { type Refusal, messageRefusal, structureLimits } from '../../reports/learn-message.ts'
+import { messageRefusal, type Refusal, structureLimits } from '../../reports/learn-message.ts'
 import { bulkItemSchema, submissionSchema } from '../api/contract/report-schemas.ts'
 import { ProblemError } from '../problem.ts'
 import { percentDecoded } from './urlencoded.ts'
-import { searchParamsOf } from '../pages/visit.ts'
+import { searchParamsOf } from '../search-params.ts'
 
 const base64 = /^[A-Za-z0-9+/]+$/
 const blank = /[\r\n\t ]/

@@ -3,7 +3,7 @@ import { listRelays, type ReporterRelay } from '../../db/reporter-relays.ts'
 import { findReporterSettings, type Reporter, updateReporterSettings } from '../../db/reporters.ts'
 import { isLanguage } from '../../texts/choose-language.ts'
 import { howToForward } from '../../letters/mail-in-letters.ts'
-import { parseRelayBlock, type RelayRefusal } from '../../mail/ip-blocks.ts'
+import { parseRelayBlock } from '../../mail/ip-blocks.ts'
 import { forgetRelay, SET_RELAYS_MAX, setRelays } from '../../reports/set-relays.ts'
 import { mailInAddressOf, makeMailInAddress } from '../../reports/take-mailed.ts'
 import type { Site } from '../site.ts'
@@ -12,14 +12,6 @@ import { sendPage } from './render.ts'
 import { localPath } from './sign-in.ts'
 import { requireReporter } from './signed-in.ts'
 import { visitOf } from './visit.ts'
-
-/** Why a block is not accepted as relays: the end of a sentence that starts with the block. */
-export const refusalWords: Readonly<Record<RelayRefusal, string>> = {
-  unreadable: 'is neither an IP address nor a CIDR block, such as 192.0.2.0/24.',
-  'too-wide': 'is too wide: at most a /16, or a /32 for IPv6.',
-  'link-local': 'is a link-local address, which is not unique.',
-  reserved: 'is reserved and cannot be the address of a machine.',
-}
 
 type RelayNeeds = Pick<Site, 'pool' | 'boss' | 'clock'> & FormReader
 

@@ -3,7 +3,7 @@ import type { NextFunction, Request, Response } from 'express'
 import { findReporter, findReporterSettings, type Reporter } from '../../db/reporters.ts'
 import { usableRole } from '../../roles.ts'
 import { chooseLanguage, isLanguage } from '../../texts/choose-language.ts'
-import { type Language, textsIn, type Texts } from '../../texts/messages.ts'
+import { type Language, type Texts, textsIn } from '../../texts/messages.ts'
 import { systemRandom } from '../../world.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
@@ -24,11 +24,6 @@ export type Visit = {
   hasStatistics?: boolean
   /** The token for forms of a session; undefined before `identifyVisitor` has run. */
   tokenOf?: (sessionId: string) => string
-}
-
-/** The query of the address. `get` returns one value, also of a parameter that occurs twice. */
-export function searchParamsOf(req: Pick<Request, 'originalUrl'>): URLSearchParams {
-  return new URL(req.originalUrl, 'http://site').searchParams
 }
 
 const LANGUAGE_MS = 365 * 86_400_000

@@ -13,7 +13,7 @@ import { KARMA_PART, takeBackEvidence, WHOLE_PART } from '../../../src/counting/
 import { foldParts, runFolds, splitEvidence } from '../../../src/counting/fold-evidence.ts'
 import { reputationKey } from '../../../src/counting/reputation-reader.ts'
 import { unpackWitnesses } from '../../../src/verdict/reputation/karma.ts'
-import type { Subject } from '../../../src/verdict/reputation/reputation.ts'
+import type { Subject } from '../../../src/verdict/reputation/subject.ts'
 import { uuidv7 } from '../../../src/world.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { freshDatabase } from '../../support/database.ts'

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { inTransaction } from '../../../src/db/pool.ts'
 import { takeBackEvidence } from '../../../src/counting/evidence.ts'
 import { forgetReputations } from '../../../src/counting/fold-evidence.ts'
-import type { Subject } from '../../../src/verdict/reputation/reputation.ts'
+import type { Subject } from '../../../src/verdict/reputation/subject.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { freshDatabase } from '../../support/database.ts'
 import {

@@ -1,6 +1,6 @@
 import { phrase } from '../../../src/phrase.ts'
 import { analyzeMessage } from '../../../src/pieces/analyze.ts'
-import type { DnsFindings } from '../../../src/origin/authenticity/authenticate.ts'
+import type { DnsFindings } from '../../../src/origin/authenticity/dns-findings.ts'
 import { insertAnalyses, type StoredJudgment } from '../../../src/db/analyses.ts'
 import { pack } from '../../../src/db/rows.ts'
 import type { Db } from '../../../src/db/pool.ts'

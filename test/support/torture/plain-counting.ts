@@ -4,11 +4,11 @@ import {
   type Fingerprints,
   isSameCampaign,
 } from '../../../src/pieces/fingerprints.ts'
-import type { Shingle } from '../../../src/pieces/shingles/shingle-list.ts'
+import type { Shingle } from '../../../src/pieces/shingles/packed-shingles.ts'
 import { halvesOf, pairKey } from '../../../src/counting/keys.ts'
 import type { Judged, KeptCampaign, KeptFacts, KeptReport } from './kept-facts.ts'
 import { originConfidenceMin } from './line.ts'
-import type { Ledger, AcceptedByApi } from './reporters.ts'
+import type { AcceptedByApi, Ledger } from './reporters.ts'
 import { asnOf, countryOf } from './written-mail.ts'
 import type { Increment } from '../increments.ts'
 import { withLater } from '../later-shingles.ts'

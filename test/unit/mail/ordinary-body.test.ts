@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseHeader } from '../../../src/mail/header.ts'
-import type { MessageBody } from '../../../src/mail/message.ts'
+import type { MessageBody } from '../../../src/mail/message-body.ts'
 import { readOrdinaryBody } from '../../../src/mail/ordinary-body.ts'
 import { withShortBlankRuns } from '../../../src/mail/seven-bit.ts'
 import { corpusFiles } from '../../support/corpus.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseHeader } from '../../../src/mail/header.ts'
-import { readHops } from '../../../src/origin/trace.ts'
+import { readHops } from '../../../src/origin/hop.ts'
 import { findOrigin, type OriginClues } from '../../../src/origin/origin.ts'
 
 const time = 'Tue, 3 Nov 2026 08:15:00 +0000'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { analyzeMessage } from '../../../src/pieces/analyze.ts'
-import { type Hop, readHops } from '../../../src/origin/trace.ts'
+import { type Hop, readHops } from '../../../src/origin/hop.ts'
 import { parseHeader } from '../../../src/mail/header.ts'
 import { compareRelay } from '../../support/received-agreement.ts'
 import {

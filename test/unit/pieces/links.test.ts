@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { readFiles } from '../../support/read-files.ts'
 import { analyzePlainly } from '../../../src/pieces/analyze.ts'
 import { findLinks, leadsSomewhere } from '../../../src/pieces/links.ts'
-import type { MessageBody } from '../../../src/mail/message.ts'
+import type { MessageBody } from '../../../src/mail/message-body.ts'
 import { expectEffort } from '../../support/effort.ts'
 import { linkKinds, withLink } from '../../support/link-kinds.ts'
 

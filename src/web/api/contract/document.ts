@@ -1,77 +1,20 @@
 import { z } from 'zod'
 import { type ProblemName, problems, problemType } from '../../problem.ts'
 import { accountOperations } from './account-operations.ts'
-import * as account from './account-schemas.ts'
 import { deskOperations } from './desk-operations.ts'
-import * as desk from './desk-schemas.ts'
 import { knowledgeOperations } from './knowledge-operations.ts'
-import * as knowledge from './knowledge-schemas.ts'
 import {
-  type OperationResponse,
   answerHeaders,
   chapters,
   type Content,
   type HeaderName,
   type Need,
   type Operation,
+  type OperationResponse,
 } from './operation.ts'
 import { reportOperations } from './report-operations.ts'
-import * as problem from './report-schemas.ts'
-import * as report from './report-schemas.ts'
-import * as submission from './report-schemas.ts'
+import { type SchemaName, schemas } from './schemas.ts'
 import { searchOperations } from './search-operations.ts'
-import * as search from './search-schemas.ts'
-
-/**
- * All JSON schemas, by their names in the document. Requests are validated with these schemas, and
- * tests validate responses with them.
- */
-const schemas = {
-  Problem: problem.problemSchema,
-  Refused: problem.refusedSchema,
-  Report: report.reportSchema,
-  ReportLine: report.reportLineSchema,
-  ReportList: report.reportListSchema,
-  Submission: submission.submissionSchema,
-  BulkItem: submission.bulkItemSchema,
-  Receipt: submission.receiptSchema,
-  Results: submission.resultsSchema,
-  BulkResults: submission.bulkResultsSchema,
-  Account: account.accountSchema,
-  NewWebhook: account.newWebhookSchema,
-  WebhookChange: account.webhookChangeSchema,
-  Webhook: account.webhookSchema,
-  WebhookWithSecret: account.webhookSecretSchema,
-  Webhooks: account.webhooksSchema,
-  Deliveries: account.deliveriesSchema,
-  WebhookTest: account.webhookTestSchema,
-  WebhookMessage: account.webhookMessageSchema,
-  RelayStatement: knowledge.relayStatementSchema,
-  Relays: knowledge.relaysSchema,
-  Reputation: knowledge.reputationSchema,
-  Counters: knowledge.countersSchema,
-  OutgoingEvents: knowledge.outgoingEventsSchema,
-  AcceptedEvents: knowledge.acceptedEventsSchema,
-  Health: knowledge.healthSchema,
-  Queues: knowledge.queuesSchema,
-  QueueControl: knowledge.queueControlSchema,
-  QueueChange: knowledge.queueChangeSchema,
-  DeskReports: desk.deskReportsSchema,
-  DeskAnswer: desk.deskAnswerSchema,
-  DeskOutcomes: desk.deskOutcomesSchema,
-  FoundReports: search.foundReportsSchema,
-  MassChoice: search.massChoiceSchema,
-  NewMassAction: search.newMassActionSchema,
-  MassPreview: search.massPreviewSchema,
-  MassAction: search.massActionSchema,
-  MassActions: search.massActionsSchema,
-  CheckAnswer: knowledge.checkAnswerSchema,
-  CheckError: knowledge.checkErrorSchema,
-  Learned: knowledge.learnedSchema,
-  CheckStatistics: knowledge.checkStatisticsSchema,
-} as const
-
-export type SchemaName = keyof typeof schemas
 
 /** The schemas of request bodies, in which fields with defaults are optional. */
 const incoming: readonly SchemaName[] = [

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { TokenScope } from '../../../db/sessions.ts'
 import type { Role } from '../../../roles.ts'
 import type { ProblemName } from '../../problem.ts'
-import type { SchemaName } from './document.ts'
+import type { SchemaName } from './schemas.ts'
 
 /** The header fields of responses that the contract promises. */
 export const answerHeaders = {

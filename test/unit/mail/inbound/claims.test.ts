@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { claimsOf, isOurOwn, ownMessageId } from '../../../../src/mail/inbound/answer-words.ts'
+import { claimsOf, isOurOwn, ownMessageId } from '../../../../src/mail/inbound/own-mail.ts'
 import {
   composeAnswerAddress,
   composeLetterReturnPath,

@@ -3,18 +3,21 @@ import { describe, expect, test } from 'vitest'
 import { phrase } from '../../../../src/phrase.ts'
 import { analyzeMessage } from '../../../../src/pieces/analyze.ts'
 import {
+  type CheckContext,
   type ReportContext,
   takeApart,
-  type CheckContext,
   withLaterShingles,
   withSpreadShingles,
 } from '../../../../src/pieces/shingles/take-apart.ts'
 import { hexOf, shingleHash } from '../../../../src/pieces/shingles/hash.ts'
-import { packShingles, unpackShingles } from '../../../../src/pieces/shingles/packed-shingles.ts'
+import {
+  packShingles,
+  type Shingle,
+  unpackShingles,
+} from '../../../../src/pieces/shingles/packed-shingles.ts'
 import { pairTypes } from '../../../../src/pieces/shingles/pair-types.ts'
 import { gatedTypes, pieceTypes } from '../../../../src/pieces/shingles/piece-types.ts'
 import { sendingShingles } from '../../../../src/pieces/shingles/sending-user.ts'
-import type { Shingle } from '../../../../src/pieces/shingles/shingle-list.ts'
 import { parseHeader } from '../../../../src/mail/header.ts'
 import { withLater } from '../../../support/later-shingles.ts'
 import { messageOf } from '../../../support/shingles.ts'

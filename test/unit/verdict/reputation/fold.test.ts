@@ -10,15 +10,12 @@ import {
 } from '../../../../src/verdict/reputation/detail.ts'
 import {
   effectiveAt,
-  foldPieces,
   type Folded,
+  foldPieces,
   type Piece,
 } from '../../../../src/verdict/reputation/fold.ts'
-import {
-  reputationAt,
-  reputationScore,
-  type Subject,
-} from '../../../../src/verdict/reputation/reputation.ts'
+import { reputationAt, reputationScore } from '../../../../src/verdict/reputation/reputation.ts'
+import { type Subject } from '../../../../src/verdict/reputation/subject.ts'
 
 const day = 86_400_000
 const now = new Date('2026-11-20T12:00:00Z')
