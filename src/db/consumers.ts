@@ -1,4 +1,5 @@
 import sql, { bulk, raw } from 'sql-template-tag'
+import type { FeedbackFormat } from '../mail/feedback-format.ts'
 import type { ConsumerSource, FeedbackTopic, Health } from '../verdict/choose-contact.ts'
 import type { HealthRecord } from '../verdict/contact-health.ts'
 import { uuidFloor, uuidv7 } from '../world.ts'
@@ -14,7 +15,7 @@ export type Consumer = HealthRecord & {
   state: ConsumerState
   /** When a pause ends; null when an operator or the consumer must end it. */
   pausedUntil: Date | null
-  format: 'arf' | 'xarf'
+  format: FeedbackFormat
   /** Whether the consumer receives the whole message or only its header. */
   form: 'whole' | 'headers'
   /** One mail per report, one per campaign and hour, or one digest a day. */

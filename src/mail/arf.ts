@@ -1,3 +1,4 @@
+import type { FeedbackFormat } from './feedback-format.ts'
 import { composeFeedbackText, type FeedbackExplanation } from './feedback-text.ts'
 import {
   checkHeader,
@@ -75,7 +76,7 @@ export type ReportParts = {
   machine: readonly [name: string, value: string][]
   /** The last part, with its header, as a Latin-1 view. */
   last: string
-  format: 'arf' | 'xarf'
+  format: FeedbackFormat
 }
 
 /** Composes a multipart/report of the text for people and the given parts (RFC 6522). */

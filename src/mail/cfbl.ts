@@ -1,6 +1,7 @@
 import { domainToASCII } from 'node:url'
 import { domainOf, isSharedSuffix, parseMailboxes } from './address.ts'
 import { decodeHeaderText } from './encoded-word.ts'
+import type { FeedbackFormat } from './feedback-format.ts'
 import { fieldValues, type HeaderField } from './header.ts'
 import { authorAddress } from './message.ts'
 
@@ -9,7 +10,7 @@ export type CfblAddress = {
   /** With its domain in lower case and in ASCII. */
   address: string
   /** `xarf` only when the message requests it. */
-  format: 'arf' | 'xarf'
+  format: FeedbackFormat
 }
 
 /** Why an address is not permitted. */

@@ -1,4 +1,5 @@
 import { decodeHeaderText } from './encoded-word.ts'
+import type { FeedbackFormat } from './feedback-format.ts'
 import type { HeaderField } from './header.ts'
 import { composeMailDate, type FeedbackFacts, feedbackTypes } from './mail-parts.ts'
 import { cleanLine, fact, wrap } from './text.ts'
@@ -63,7 +64,7 @@ export type ExplainedComplaint = {
 export type ReportSample = {
   fields: readonly HeaderField[]
   form: 'whole' | 'headers'
-  format: 'arf' | 'xarf'
+  format: FeedbackFormat
 }
 
 const opinions: Record<ExplainedComplaint['verdict'], string> = {

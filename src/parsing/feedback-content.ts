@@ -1,7 +1,13 @@
 import type { Consumer } from '../db/consumers.ts'
 import { registrableDomain } from '../mail/address.ts'
-import { composeFeedbackReport, type FeedbackReportInput, originalPart } from '../mail/arf.ts'
+import {
+  composeFeedbackReport,
+  type FeedbackReportInput,
+  type OriginalPart,
+  originalPart,
+} from '../mail/arf.ts'
 import { concealKeys, concealKeysIn, hasPlainKey } from '../mail/conceal-keys.ts'
+import type { FeedbackFormat } from '../mail/feedback-format.ts'
 import type {
   ExplainedComplaint,
   FeedbackExplanation,
@@ -23,6 +29,14 @@ export type FeedbackAnalysis = Pick<
   Analysis,
   'origin' | 'submitter' | 'hops' | 'headers' | 'links' | 'authentication' | 'isRebuilt'
 >
+
+/** How a mail of each format is composed. */
+const composers: Readonly<
+  Record<FeedbackFormat, (input: FeedbackReportInput, original: OriginalPart) => Buffer>
+> = {
+  arf: (input, original) => composeFeedbackReport(input, original).raw,
+  xarf: composeXarfReport,
+}
 
 /** The program's User-Agent in feedback reports (RFC 5965 §3.1). */
 const USER_AGENT = 'Signalpost/0.1'
@@ -185,11 +199,13 @@ export function composeFeedback(
     original: redaction.tree,
     form: content.form === 'headers' ? 'headers' : redaction.form,
   }
-  const isXarf = content.format === 'xarf' && content.feedbackType !== 'not-spam'
+  // XARF has no type for mail that is not spam.
+  const compose = composers[content.feedbackType === 'not-spam' ? 'arf' : content.format]
   const original = originalPart(input)
-  const compose = (its: FeedbackReportInput) =>
-    isXarf ? composeXarfReport(its, original) : composeFeedbackReport(its, original).raw
-  return { raw: compose(input), copy: compose(masked(input, content.answerKeys)) }
+  return {
+    raw: compose(input, original),
+    copy: compose(masked(input, content.answerKeys), original),
+  }
 }
 
 /** Masks the keys of a feedback report before it is composed, whatever encodings it has then. */

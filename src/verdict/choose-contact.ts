@@ -1,5 +1,6 @@
 import { domainOf } from '../mail/address.ts'
 import type { CfblFinding } from '../mail/cfbl.ts'
+import type { FeedbackFormat } from '../mail/feedback-format.ts'
 import { prefixLength } from '../mail/ip-blocks.ts'
 import type { Network } from '../origin/networks.ts'
 import { type Phrase, phrase } from '../phrase.ts'
@@ -132,7 +133,7 @@ export type OtherAddress = {
   address: string
   /** `cfbl`: the message requests complaints itself (RFC 9477), with a signature that verifies. */
   source: 'cfbl' | 'marketer'
-  format: 'arf' | 'xarf'
+  format: FeedbackFormat
   /**
    * Whether the feedback report keeps opaque tokens, because this recipient issued them. Otherwise
    * they are redacted.

@@ -1,5 +1,6 @@
 import { domainToASCII } from 'node:url'
 import { isPublicName, registrableDomain } from '../mail/address.ts'
+import { type FeedbackFormat, feedbackFormats } from '../mail/feedback-format.ts'
 import {
   blocksOfRange,
   isWiderThanAnyHolding,
@@ -70,7 +71,7 @@ function isReservedName(domain: string): boolean {
 
 /** Settings for feedback reports to a consumer. */
 export type FeedbackSettings = {
-  format: 'arf' | 'xarf'
+  format: FeedbackFormat
   form: 'whole' | 'headers'
   pace: 'at-once' | 'campaign' | 'digest'
   /** Null: all topics. */
@@ -79,7 +80,7 @@ export type FeedbackSettings = {
 
 /** The allowed values of each setting. */
 export const feedbackChoices = {
-  format: ['arf', 'xarf'],
+  format: feedbackFormats,
   form: ['whole', 'headers'],
   pace: ['at-once', 'campaign', 'digest'],
 } as const
