@@ -3,6 +3,7 @@ import type { App } from './app.ts'
 import { type AuditAction, insertAudit, type OperatorAction } from './db/audit-log.ts'
 import { type Db, inTransaction, type Pool } from './db/pool.ts'
 import { insertProposedDeletion } from './db/proposed-deletions.ts'
+import { DAY_MS } from './durations.ts'
 import { CallerError } from './errors.ts'
 import { storableText } from './mail/text.ts'
 import { includesRole, type Role } from './roles.ts'
@@ -258,7 +259,6 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(words:
   return z.enum(words, { error: `Choose one of ${words.join(', ')}.` })
 }
 
-const DAY_MS = 86_400_000
 const DAYS_MAX = 3_650
 
 /** A number of days; without it, the effect of the action has no end. */

@@ -22,6 +22,7 @@ import {
 import { listBacklogs, listQueueNames } from '../db/dead-letters.ts'
 import { countWaitingMail, listMailTotals } from '../db/mail-relay.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
+import { MINUTE_MS } from '../durations.ts'
 import { levels, packSlot, type Slot, slotStart, TICK_MS, unpackSlots } from './slots.ts'
 
 /** The parts of the series that are stored and shown together: the first words of their names. */
@@ -41,7 +42,6 @@ const CAUGHT_UP_MS_MAX = 2 * 86_400_000
 const OUTAGE_MS = 60_000
 /** A progress further in the future than this is wrong, because the clock was. */
 const AHEAD_MS = 60_000
-const MINUTE_MS = 60_000
 
 /**
  * Writes the ticks that have ended, and the longer slots that ended with them. Only one process

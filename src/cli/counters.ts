@@ -1,3 +1,4 @@
+import { DAY_MS } from '../durations.ts'
 import { concealKeys } from '../mail/conceal-keys.ts'
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -42,7 +43,6 @@ const windows = [
 ] as const
 
 const SLOT_MS = 600_000
-const DAY_MS = 86_400_000
 const SLOTS = 145
 const SLOTS_PER_SIGN = 3
 const DAYS = 14

@@ -25,6 +25,7 @@ import {
   type WholeReputation,
 } from '../db/reputations.ts'
 import { listReporterEmails } from '../db/reporters.ts'
+import { DAY_MS, HOUR_MS } from '../durations.ts'
 import { complainer } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { domainOf, registrableDomainOf } from '../mail/address.ts'
@@ -354,8 +355,6 @@ export function runFolds({ pool, clock, log }: { pool: Pool; clock: Clock; log: 
   })
 }
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 /**
  * Number of days without evidence after which a reputation is deleted. A hundredth of the evidence
  * would be left then.

@@ -1,5 +1,6 @@
 import sql, { bulk, join } from 'sql-template-tag'
 import { uuidFloor } from '../world.ts'
+import { lockKeys } from './lock-keys.ts'
 import type { Db } from './pool.ts'
 import { rowOf, rowsOf, withoutWaiting } from './rows.ts'
 
@@ -47,16 +48,13 @@ export function findActivityProgress(db: Db): Promise<ActivityProgress | undefin
     select written_until as "writtenUntil", mail_totals as "mailTotals" from activity_progress`
 }
 
-/** Differs from all other advisory locks of the program. */
-const LOCK = 1_016_001
-
 /**
  * Claims the right to write until the transaction ends, and returns the progress; undefined while
  * another process writes.
  */
 export async function claimActivity(tx: Db): Promise<ActivityProgress | undefined> {
   const [claimed, progress] = await Promise.all([
-    rowOf(tx)<{ free: boolean }>`select pg_try_advisory_xact_lock(${LOCK}) as free`,
+    rowOf(tx)<{ free: boolean }>`select pg_try_advisory_xact_lock(${lockKeys.activity}) as free`,
     findActivityProgress(tx),
   ])
   return claimed?.free ? progress : undefined

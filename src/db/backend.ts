@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag'
 import { DatabaseUnsuitable } from '../errors.ts'
+import { lockKeys } from './lock-keys.ts'
 import type { Db } from './pool.ts'
 import { hasTable } from './rows.ts'
 
@@ -110,14 +111,12 @@ async function setUpCitus(db: Db, nodes: number): Promise<void> {
     if (isCount ? source !== 'default' : setting === wanted) continue
     // Two processes must not change a database at once.
     await db.query(`do $$ begin
-      perform pg_advisory_xact_lock(${LOCK});
+      perform pg_advisory_xact_lock(${lockKeys.backend});
       execute format('alter database %I set ${name} = ''${wanted}''', current_database());
     end $$`)
   }
 }
 
-/** Differs from the keys of all other advisory locks of the program. */
-const LOCK = 7_305_091_332
 const SHARDS_MIN = 4
 
 /**

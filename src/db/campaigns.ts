@@ -1,6 +1,7 @@
 import sql, { bulk, empty, raw, type Sql } from 'sql-template-tag'
 import type { Fingerprints } from '../pieces/fingerprints.ts'
 import { shardOf, uuidOf } from '../world.ts'
+import { lockClasses } from './lock-keys.ts'
 import type { Db } from './pool.ts'
 import { isId, isOneOfIds, prepared, preparedInsert, preparedRowsOf } from './prepared.ts'
 import { bigintArray, first, rowOf, rowsOf } from './rows.ts'
@@ -10,9 +11,6 @@ export type Campaign = { id: string; fingerprints: Fingerprints }
 
 export type NewCampaign = Campaign & { firstReportId: string }
 
-/** Differs from the classes of all other advisory locks of the program. */
-const LOCK_CLASS = 20_814
-
 /**
  * Waits until no other transaction creates campaigns, and locks the creation until this transaction
  * ends. A process that hangs loses its lock after 10 seconds of inactivity. The commit is written
@@ -21,7 +19,7 @@ const LOCK_CLASS = 20_814
  */
 export async function claimFounding(tx: Db): Promise<void> {
   await tx.query(sql`select set_config('idle_in_transaction_session_timeout', '10s', true),
-    pg_advisory_xact_lock(${LOCK_CLASS}, 0)`)
+    pg_advisory_xact_lock(${lockClasses.campaigns}, 0)`)
 }
 
 /** Returns the newest campaign with an id below `before`. */

@@ -1,12 +1,10 @@
 import sql, { raw } from 'sql-template-tag'
 import { REPORTS, shardOfKey } from './counter-rows.ts'
+import { lockClasses } from './lock-keys.ts'
 import { countersOf } from './partitions.ts'
 import type { Db } from './pool.ts'
 import { commitOfRounds, isDistributed, isInShards, prepared } from './prepared.ts'
 import { bigintArray, byteaArray, copyRows, int2, int4, named } from './rows.ts'
-
-/** Differs from the classes of all other advisory locks of the program. */
-const LOCK_CLASS = 20_813
 
 /** A shard, with the version that a roll-up has claimed. */
 export type ClaimedShard = { shard: number; version: number }
@@ -28,7 +26,7 @@ export async function claimShards(tx: Db, shards: readonly number[]): Promise<Cl
       set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
       set_config('plan_cache_mode',
         ${raw(isDistributed() ? "'auto'" : "'force_generic_plan'")}, true))
-    select shard, pg_try_advisory_xact_lock(${LOCK_CLASS}, shard) as free
+    select shard, pg_try_advisory_xact_lock(${lockClasses.counters}, shard) as free
     from settings, unnest(${shards}::int[]) as shard`)
   const free = rows.flatMap((row) => (row.free ? row.shard : []))
   if (free.length === 0) return []
@@ -44,7 +42,7 @@ export async function claimShards(tx: Db, shards: readonly number[]): Promise<Cl
  */
 export async function claimReports(tx: Db): Promise<boolean> {
   const { rows } = await tx.query<{ free: boolean }>(named('claim-reports')`
-    select pg_try_advisory_xact_lock(${LOCK_CLASS}, ${REPORTS}) as free`)
+    select pg_try_advisory_xact_lock(${lockClasses.counters}, ${REPORTS}) as free`)
   return rows[0]?.free === true
 }
 

@@ -5,6 +5,7 @@ import type { Knex } from 'knex'
 import pg from 'pg'
 import { DatabaseUnsuitable } from '../errors.ts'
 import { type Backend, prepareBackend } from './backend.ts'
+import { lockKeys } from './lock-keys.ts'
 import type { Db } from './pool.ts'
 import { hasTable } from './rows.ts'
 import { splitStatements } from './split-statements.ts'
@@ -184,7 +185,7 @@ export async function migrate(
     // Locks in a transaction, because a connection pooler may give each query another session.
     return await database.transaction(async (holder) => {
       await holder.raw('set local idle_in_transaction_session_timeout = 0')
-      await holder.raw('select pg_advisory_xact_lock(?)', [LOCK])
+      await holder.raw('select pg_advisory_xact_lock(?)', [lockKeys.migrations])
       const settings = {
         migrationSource: sqlFiles(backend, until),
         tableName: 'schema_migrations',
@@ -208,8 +209,6 @@ async function isCurrent(db: Db): Promise<boolean> {
 }
 
 const quiet = () => undefined
-
-const LOCK = 7_305_091_331
 
 /**
  * The migrations as knex wants them. Their statements run one by one: Citus sends the text of a

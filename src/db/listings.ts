@@ -1,6 +1,7 @@
 import sql, { bulk } from 'sql-template-tag'
 import type { Listing, ListName } from '../verdict/lists/list.ts'
 import { uuidFloor, uuidTime } from '../world.ts'
+import { lockClasses } from './lock-keys.ts'
 import type { Db } from './pool.ts'
 import { changesAny, first, rowOf, rowsOf } from './rows.ts'
 
@@ -8,15 +9,12 @@ const columns = sql`list, name, category, listed_since as since, listed_until as
   reporters_at_least as "reportersAtLeast", last_seen as "lastSeen", pardoned_at as "delistedAt",
   pardoned_reporters as "delistedReporters"`
 
-/** Differs from all other advisory locks of the program. */
-const LOCK = 0x6c697374
-
 /**
  * Locks the writing of lists until the transaction ends; false when another process holds the lock.
  */
 export async function claimLists(tx: Db): Promise<boolean> {
   const answer = await tx.query<{ free: boolean }>(sql`
-    select pg_try_advisory_xact_lock(${LOCK}, 0) as free`)
+    select pg_try_advisory_xact_lock(${lockClasses.listings}, 0) as free`)
   return first(answer)?.free ?? false
 }
 

@@ -2,6 +2,7 @@ import sql from 'sql-template-tag'
 import type { ModelReport } from '../verdict/model/figures.ts'
 import type { Calibration, ModelFormat } from '../verdict/model/model.ts'
 import type { OperatorAction } from './audit-log.ts'
+import { lockKeys } from './lock-keys.ts'
 import type { Db } from './pool.ts'
 import { changesAny, rowOf, rowsOf } from './rows.ts'
 
@@ -36,9 +37,6 @@ export type ListedModel = {
   promotedAt: Date | null
   promotedBy: string | null
 }
-
-/** The key of the lock under which versions and states change one at a time. */
-const MODELS_LOCK = 1_015_001
 
 /** Stores a model as a candidate and returns its version. Must run in a transaction. */
 export async function insertModel(tx: Db, model: NewModel): Promise<number> {
@@ -148,7 +146,7 @@ async function retireActive(tx: Db): Promise<void> {
 }
 
 async function lockModels(tx: Db): Promise<void> {
-  await tx.query(sql`select pg_advisory_xact_lock(${MODELS_LOCK})`)
+  await tx.query(sql`select pg_advisory_xact_lock(${lockKeys.models})`)
 }
 
 /** Whether a model trained at night may be promoted without an operator. */

@@ -1,4 +1,5 @@
 import sql from 'sql-template-tag'
+import { DAY_MS, WEEK_MS } from '../durations.ts'
 import { sqlState } from '../errors.ts'
 import { uuidFloor } from '../world.ts'
 import { type Db, inTransaction, type Pool } from './pool.ts'
@@ -76,7 +77,6 @@ async function listPartitionNames(db: Db, tables: readonly string[]): Promise<st
  * Length of a generation of counters in days; a generation is dropped when the next one has ended.
  */
 export const GENERATION_DAYS = 14
-const DAY_MS = 86_400_000
 
 /** Returns the generation of a day (days since 1 January 1970, UTC). */
 export function generationOf(day: number): number {
@@ -163,7 +163,6 @@ export const partitionedTables = [
   'audit_log',
 ] as const
 
-export const WEEK_MS = 7 * 86_400_000
 /** Milliseconds from Thursday 1 January 1970 to the first Monday. */
 const MONDAY_MS = 4 * 86_400_000
 

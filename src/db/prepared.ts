@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
 import type pg from 'pg'
 import sql, { bulk, empty, join, raw, type RawValue, type Sql } from 'sql-template-tag'
+import { WEEK_MS } from '../durations.ts'
 import { type Clock, shardOf, uuidFloor, uuidTime } from '../world.ts'
-import { weekOf, WEEK_MS } from './partitions.ts'
+import { weekOf } from './partitions.ts'
 import type { Db } from './pool.ts'
 
 /**

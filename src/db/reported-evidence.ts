@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag'
 import { shardOf, SHARDS } from '../world.ts'
+import { lockClasses } from './lock-keys.ts'
 import type { Db } from './pool.ts'
 import { commitOfRounds, isOneOfIds, preparedInsert, preparedRowsOf } from './prepared.ts'
 import { named } from './rows.ts'
@@ -69,9 +70,6 @@ export async function takeReportedEvidence(
  */
 export type EvidenceRow = { shard: number; part: number; id: string; content: Buffer }
 
-/** Differs from the classes of all other advisory locks of the program. */
-const LOCK_CLASS = 20_815
-
 /** Appends evidence. It counts exactly once, if the transaction commits. */
 export async function insertEvidence(tx: Db, rows: readonly EvidenceRow[]): Promise<void> {
   if (rows.length === 0) return
@@ -95,7 +93,7 @@ export async function claimEvidence(tx: Db, parts: readonly number[]): Promise<n
     with settings as materialized (
       select set_config('synchronous_commit', ${commitOfRounds()}, true),
         set_config('enable_seqscan', 'off', true))
-    select part, pg_try_advisory_xact_lock(${LOCK_CLASS}, part) as free
+    select part, pg_try_advisory_xact_lock(${lockClasses.evidence}, part) as free
     from settings, unnest(${parts}::int[]) as part`)
   const claimed = rows.flatMap(({ part, free }) => (free ? part : []))
   if (claimed.length > 0) await raiseVersions(tx, claimed)
@@ -116,7 +114,7 @@ async function raiseVersions(tx: Db, parts: readonly number[]): Promise<void> {
 
 /** Locks the folding of a part until the transaction ends, and waits for the lock. */
 export async function awaitEvidence(tx: Db, part: number): Promise<void> {
-  await tx.query(sql`select pg_advisory_xact_lock(${LOCK_CLASS}, ${part})`)
+  await tx.query(sql`select pg_advisory_xact_lock(${lockClasses.evidence}, ${part})`)
   await raiseVersions(tx, [part])
 }
 

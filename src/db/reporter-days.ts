@@ -1,6 +1,8 @@
 import sql, { bulk, type Sql } from 'sql-template-tag'
+import { DAY_MS } from '../durations.ts'
 import { uuidFloor } from '../world.ts'
 import { shownState } from './feedback-reports.ts'
+import { lockKeys } from './lock-keys.ts'
 import { type Db, onConnection, type Pool } from './pool.ts'
 import { isOneOfIds, preparedRowOf } from './prepared.ts'
 import { rowOf, rowsOf } from './rows.ts'
@@ -39,9 +41,6 @@ export type WholeDay = DayCounts & {
   countries: Record<string, number>
 }
 
-const DAY_MS = 86_400_000
-/** Differs from all other advisory locks of the program. */
-const LOCK = 20_828
 /** Minimum time between two counts of a day, in milliseconds per report of the day. */
 const PAUSE_MS_A_REPORT = 5
 /**
@@ -84,7 +83,7 @@ export async function markDaysDue(tx: Db, days: readonly ReporterDay[], now: Dat
 export async function claimDays(tx: Db): Promise<boolean> {
   const { rows } = await tx.query<{ free: boolean }>(sql`
     select set_config('synchronous_commit', 'off', true),
-      pg_try_advisory_xact_lock(${LOCK}) as free`)
+      pg_try_advisory_xact_lock(${lockKeys.reporterDays}) as free`)
   return rows[0]?.free === true
 }
 

@@ -1,6 +1,7 @@
 import sql, { empty, join, type Sql } from 'sql-template-tag'
 import { shardOf, uuidTime, uuidv7 } from '../world.ts'
 import type { StoredJudgment } from './analyses.ts'
+import { lockKeys } from './lock-keys.ts'
 import type { Db } from './pool.ts'
 import { isOneOfIds } from './prepared.ts'
 import type { Channel, ReportKind, ReportState } from './reports.ts'
@@ -222,9 +223,6 @@ export async function insertSearchNews(
     values ${join(notes.map((ids) => sql`(${uuidv7(at)}, ${ids}::uuid[])`))}`)
 }
 
-/** Differs from all other advisory locks of the program. */
-const LOCK = 20_829
-
 /** A note that the terms of reports must be written again. */
 export type SearchNote = { id: string; reportIds: readonly string[] }
 
@@ -240,7 +238,7 @@ export function listSearchNews(db: Db, limit: number): Promise<SearchNote[]> {
  */
 export async function claimSearchNews(tx: Db, notes: readonly SearchNote[]): Promise<string[]> {
   const { rows: locks } = await tx.query<{ free: boolean }>(sql`
-    select pg_try_advisory_xact_lock(${LOCK}) as free`)
+    select pg_try_advisory_xact_lock(${lockKeys.searchNews}) as free`)
   if (locks[0]?.free !== true) return []
   const { rows } = await tx.query<{ ids: string[] }>(sql`
     delete from search_news where id = any(${notes.map(({ id }) => id)}::uuid[])

@@ -22,6 +22,7 @@ import { advanceDueFeedback } from '../db/feedback-waiting.ts'
 import { listLayersOfBlock } from '../db/networks.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { listSuppressed, removeSuppression } from '../db/suppressions.ts'
+import { DAY_MS, HOUR_MS, WEEK_MS } from '../durations.ts'
 import { composeBody, type LetterBody } from '../letters/letter-body.ts'
 import { queueLetter } from '../letters/send-letter.ts'
 import { domainOf, registrableDomain } from '../mail/address.ts'
@@ -124,10 +125,8 @@ function scopesText(scopes: EnrollmentTerms['scopes']): string {
 
 type Needs = Pick<App, 'pool' | 'boss' | 'config' | 'clock'> & { publicUrl: string }
 
-const DAY_MS = 86_400_000
 /** Maximum number of enrollment letters per address and week. */
 const LETTERS_PER_ADDRESS_MAX = 1
-const WEEK_MS = 7 * DAY_MS
 /** Maximum number of enrollment requests per client and day. */
 const REQUESTS_PER_CLIENT_MAX = 5
 /**
@@ -135,7 +134,6 @@ const REQUESTS_PER_CLIENT_MAX = 5
  * recipients.
  */
 const LETTERS_PER_HOUR_MAX = 100
-const HOUR_MS = 3_600_000
 const VALID_MS = WEEK_MS
 const LAYERS_MAX = 2_000
 const TOKEN_BYTES = 24

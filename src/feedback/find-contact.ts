@@ -6,6 +6,7 @@ import { type Db, inTransaction } from '../db/pool.ts'
 import { mayAppear } from '../db/prepared.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { listReportsByIds, markReports, type ReportState } from '../db/reports.ts'
+import { DAY_MS } from '../durations.ts'
 import { commonBlock } from '../mail/ip-blocks.ts'
 import { send } from '../queue/boss.ts'
 import type { JobOutcome } from '../queue/work.ts'
@@ -38,7 +39,6 @@ type Conclusion = { analysis: Waiting; known: KnownNetwork; drawn: DrawnConseque
 const waitingStates: readonly ReportState[] = ['analyzed', 'failed', 'forwarded']
 const unsentStates: readonly ReportState[] = ['analyzed', 'failed']
 
-const DAY_MS = 86_400_000
 const FOUND_MS = 7 * DAY_MS
 const NONE_MS = DAY_MS
 /** Time in milliseconds after the first query at which an unreachable registry is given up. */

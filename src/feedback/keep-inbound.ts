@@ -10,6 +10,7 @@ import { countMails } from '../db/mail-relay.ts'
 import type { Db } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { suppress } from '../db/suppressions.ts'
+import { DAY_MS } from '../durations.ts'
 import { domainOf, registrableDomain } from '../mail/address.ts'
 import type { BounceResult } from '../mail/bounces/parse-bounce.ts'
 import type { InboundReading } from '../mail/inbound/read-inbound.ts'
@@ -44,7 +45,6 @@ type Needs = Pick<App, 'boss' | 'config'>
 /** The failure that a bounce reports for the address we wrote to. */
 type Failure = Pick<BounceResult, 'hard' | 'status' | 'reason'>
 
-const DAY_MS = 86_400_000
 const ROW_MS = 7 * DAY_MS
 
 /**

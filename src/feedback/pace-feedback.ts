@@ -15,6 +15,7 @@ import {
 import { type Db, inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { listSuppressed } from '../db/suppressions.ts'
+import { DAY_MS, HOUR_MS } from '../durations.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
 import { mayNotify } from '../verdict/contact-health.ts'
@@ -24,7 +25,6 @@ import { DIGEST_MAX } from './load-content.ts'
 /** Whether a feedback report is sent immediately or waits, and until when. */
 export type SendTime = { state: 'queued' } | { state: 'waiting'; dueAt: Date }
 
-const HOUR_MS = 3_600_000
 const RETRY_DAY_MS = 24 * HOUR_MS
 /** Digests are sent at 6:00 UTC, before most abuse desks start work. */
 const DIGEST_MS = 6 * HOUR_MS
@@ -75,7 +75,6 @@ type FeedbackMail = { head: DueFeedback; members: DueFeedback[]; isDigest: boole
 const CONSUMERS_MAX = 500
 /** Maximum number of rows per consumer and run; the rest is due in the next minute. */
 const ROWS_MAX = 5_000
-const DAY_MS = 86_400_000
 
 /**
  * Queues the feedback that is due: one sample per campaign with the number of its reports, or all

@@ -8,6 +8,7 @@ import { type Db, inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { listReportsByIds, type Report } from '../db/reports.ts'
 import { listSuppressed } from '../db/suppressions.ts'
+import { DAY_MS, HOUR_MS } from '../durations.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import { mayNotify, type MayNotify } from '../verdict/contact-health.ts'
 import { type ConsumerQueues, createConsumerQueues, usualPauses } from './consumer-queues.ts'
@@ -24,9 +25,6 @@ export type SendableFeedback = {
   report: Report | undefined
   consumer: Consumer
 }
-
-const DAY_MS = 86_400_000
-const HOUR_MS = 3_600_000
 
 /**
  * Returns the queued feedback reports that may be sent now. The check is repeated just before

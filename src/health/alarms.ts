@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../durations.ts'
 import type { Phrase } from '../phrase.ts'
 import { type Condition, type ConditionCode, conditionCodes, definitionOf } from './conditions.ts'
 
@@ -52,10 +53,6 @@ export type QuietHours = { from: number; to: number; zone: string }
 export const emptyAlarmState: AlarmState = {
   ...{ watched: {}, decidedAt: null, groupedSince: null, sentAt: [], listedAt: null },
 }
-
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
-const DAY_MS = 24 * HOUR_MS
 
 /** Time in milliseconds that a change waits for others, to be sent in the same message. */
 const GROUP_MS = 15_000

@@ -1,7 +1,6 @@
+import { DAY_SECONDS } from '../durations.ts'
 import { duration, type Language, type Texts } from '../texts/messages.ts'
 import { type Condition, definitionOf } from './conditions.ts'
-
-const DAY_SECONDS = 86_400
 
 type Reader = { texts: Texts; language: Language }
 

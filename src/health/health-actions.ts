@@ -7,6 +7,7 @@ import {
   removeSilent,
 } from '../db/health.ts'
 import type { Db } from '../db/pool.ts'
+import { HOUR_MS } from '../durations.ts'
 import { type ConditionCode, conditionCodes, definitionOf } from './conditions.ts'
 
 const [firstCode = 'database', ...otherCodes] = conditionCodes
@@ -70,7 +71,6 @@ export const resetBounds = defineAction({
 })
 
 const HOURS_MAX = 720
-const HOUR_MS = 3_600_000
 
 /** Has a condition raise no alarm until a time. It stays visible on pages. */
 export const silenceCondition = defineAction({

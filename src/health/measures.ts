@@ -21,6 +21,7 @@ import { GENERATION_DAYS } from '../db/partitions.ts'
 import type { Db } from '../db/pool.ts'
 import { listChoreRuns, listQueueControls } from '../db/queue-controls.ts'
 import { listRuleProcesses, newestRuleVersion, type RuleProcess } from '../db/rule-sets.ts'
+import { DAY_MS } from '../durations.ts'
 import { reasonOf, sqlState } from '../errors.ts'
 import { phrase } from '../phrase.ts'
 import { deadLetterQueue, refreshNetworksName } from '../queue/define-queue.ts'
@@ -64,8 +65,6 @@ type Measure = {
   everyMs?: number
 }
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 const COUNTED_MAX = 1_001
 const MAILS_MIN = 5
 const GIGABYTE = 1e9

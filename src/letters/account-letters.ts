@@ -11,6 +11,7 @@ import {
   findReporterSettings,
   type Reporter,
 } from '../db/reporters.ts'
+import { DAY_MS, HOUR_MS, WEEK_MS } from '../durations.ts'
 import type { KeyedLink } from '../mail/keys.ts'
 import { type Language, textsIn } from '../texts/messages.ts'
 import { systemRandom } from '../world.ts'
@@ -65,11 +66,8 @@ export function composeAccountLetter(
 type Asked = { address: string; language: Language }
 
 const TOKEN_BYTES = 24
-const HOUR_MS = 3_600_000
 const CONFIRM_MS = 48 * HOUR_MS
 const RESET_MS = HOUR_MS
-const DAY_MS = 24 * HOUR_MS
-const WEEK_MS = 7 * DAY_MS
 
 /**
  * Maximum number of letters of one kind to one address within a time, regardless of who requests

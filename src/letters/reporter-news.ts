@@ -12,6 +12,7 @@ import {
 } from '../db/reporter-news.ts'
 import { listReportsByIds, type Report } from '../db/reports.ts'
 import { listSuppressed } from '../db/suppressions.ts'
+import { HOUR_MS } from '../durations.ts'
 import { domainOf } from '../mail/address.ts'
 import type { KeyedLink } from '../mail/keys.ts'
 import { type AnswerKind, lettersOffLink } from '../mail/verp.ts'
@@ -20,7 +21,6 @@ import { plainLine } from './advice-letters.ts'
 import { composeBody, type LetterBody, type LetterPart } from './letter-body.ts'
 import { queueLetter } from './send-letter.ts'
 
-const HOUR_MS = 3_600_000
 /** A question is often answered on the page that shows it; a letter waits so long for that. */
 const QUESTION_DELAY_MS = HOUR_MS
 /** Time between two letters with news to one reporter: at most three a day. */

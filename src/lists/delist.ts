@@ -12,6 +12,7 @@ import {
 } from '../db/listings.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { findReputations } from '../db/reputations.ts'
+import { DAY_MS } from '../durations.ts'
 import { categoryOf } from '../verdict/lists/judge-candidate.ts'
 import { listedKinds, type Listing } from '../verdict/lists/list.ts'
 import { delistingCourse, type ListQuestion } from '../verdict/lists/questions.ts'
@@ -32,7 +33,6 @@ export type DelistingForm = {
   askerHash: Buffer
 }
 
-const DAY_MS = 86_400_000
 /**
  * Maximum number of requests per day for one name, from anyone, and from one client. A single
  * client cannot use up the limit of a name, so it cannot block requests of the name's owner.

@@ -4,6 +4,7 @@ import path from 'node:path'
 import type { App } from '../app.ts'
 import { claimLists, pageListings, removeDelistings, removeListings } from '../db/listings.ts'
 import { inTransaction } from '../db/pool.ts'
+import { DAY_MS } from '../durations.ts'
 import { jsonFooter, jsonHeader, listedJson } from '../verdict/lists/judge-candidate.ts'
 import {
   type ListEdition,
@@ -109,7 +110,6 @@ export type ListManifest = {
   files: WrittenFile[]
 }
 
-const DAY_MS = 86_400_000
 /** Validity of published lists in days. */
 const GOOD_DAYS = 3
 /** Time in days for which an ended entry is remembered, so that a repeated listing lasts longer. */

@@ -9,6 +9,7 @@ import {
   listReputations,
   type ReputationRow,
 } from '../db/reputations.ts'
+import { DAY_MS } from '../durations.ts'
 import { registrableDomain } from '../mail/address.ts'
 import { evidenceMin, judgeCandidate, whyEnded } from '../verdict/lists/judge-candidate.ts'
 import {
@@ -31,8 +32,6 @@ import { type Subject } from '../verdict/reputation/subject.ts'
 import { blameShare } from '../verdict/reputation/volume.ts'
 
 type Needs = Pick<App, 'pool'>
-
-const DAY_MS = 86_400_000
 
 /** A page of candidates, and the last key of the page; undefined when there are no more. */
 type CandidatePage = { candidates: ListCandidate[]; next: bigint | undefined }

@@ -8,6 +8,7 @@ import {
 } from '../db/marketers.ts'
 import { inTransaction } from '../db/pool.ts'
 import { unpack } from '../db/rows.ts'
+import { DAY_MS } from '../durations.ts'
 import { parseMailboxes } from '../mail/address.ts'
 import { storableText } from '../mail/text.ts'
 import type { PlainAnalysis } from '../pieces/analyze.ts'
@@ -18,7 +19,6 @@ import { proposalsOf, type SeenBulk } from '../verdict/marketers/propose.ts'
 
 type Needs = Pick<App, 'pool' | 'clock' | 'config' | 'log'>
 
-const DAY_MS = 86_400_000
 const LOOKED_AT_MS = 14 * DAY_MS
 const REPORTS_MAX = 20_000
 const FORGOTTEN_MS = 90 * DAY_MS

@@ -9,10 +9,9 @@ import {
   removeSeals,
 } from '../db/audit-seals.ts'
 import type { Db } from '../db/pool.ts'
+import { DAY_MS, MINUTE_MS } from '../durations.ts'
 import { uuidFloor, uuidTime } from '../world.ts'
 
-const MINUTE_MS = 60_000
-const DAY_MS = 86_400_000
 /** An entry may be stored later than its time: at the end of its transaction. */
 const LATE_MS = 10 * MINUTE_MS
 const PAGE = 1_000

@@ -6,6 +6,7 @@ import type { App } from '../app.ts'
 import { beginSnapshot, copyRowsOut, findBossVersion } from '../db/backup-rows.ts'
 import { expectedMigrations, findShingleSeed, missingMigrations } from '../db/installation.ts'
 import { type MovedTable, openMover } from '../db/move-rows.ts'
+import { DAY_MS } from '../durations.ts'
 import { UsageError } from '../errors.ts'
 import { noteBackup } from '../health/health-actions.ts'
 import { runOwnCommand } from './own-command.ts'
@@ -105,8 +106,6 @@ export function expiredBackups(
   keepNewest(rule.months, (name) => name.slice(0, 'signalpost-202601'.length))
   return backups.filter((name) => !kept.has(name))
 }
-
-const DAY_MS = 86_400_000
 
 /** The days from 1 January 1970 to the time in the name of a backup. */
 function dayOf(name: string): number {

@@ -5,13 +5,13 @@ import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { App } from '../app.ts'
 import { listImports } from '../db/health.ts'
+import { DAY_MS } from '../durations.ts'
 import { reasonOf, UsageError } from '../errors.ts'
 import { downloadOperator } from '../net/operator-http.ts'
 import { importNetworks } from './import-networks.ts'
 
 type Needs = Pick<App, 'pool' | 'clock' | 'config' | 'log'>
 
-const DAY_MS = 86_400_000
 /** A table whose source has not changed for longer is refused: the source may have ended. */
 const AGE_DAYS_MAX = 60
 /** A table that has not changed is imported again after this time, so that it counts as fresh. */

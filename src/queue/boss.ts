@@ -6,6 +6,7 @@ import { gatherQueueStatistics } from '../db/dead-letters.ts'
 import { afterCommit, committedBefore } from '../db/nodes.ts'
 import type { Db } from '../db/pool.ts'
 import { allQueues, type QueueControl } from '../db/queue-controls.ts'
+import { DAY_SECONDS } from '../durations.ts'
 import { inTime } from '../world.ts'
 import { deadLetterQueue, type Queue } from './define-queue.ts'
 
@@ -64,7 +65,6 @@ export class Boss extends PgBoss {
 /** What a process does with the queues; all roles can add jobs. */
 export type BossRole = 'sends' | 'works' | 'migrates'
 
-const DAY_SECONDS = 86_400
 /**
  * The system clock, with intervals of at least a minute: every two seconds the library would look
  * for progress of its own workers, to emit an event that nothing here receives.

@@ -2,6 +2,7 @@ import { listAdvices, listHonoredUnsubscribes } from '../db/advices.ts'
 import { listFacts } from '../db/analyses.ts'
 import type { Db } from '../db/pool.ts'
 import { listWantedAuthors } from '../db/reports.ts'
+import { DAY_MS } from '../durations.ts'
 import { adviceOf } from '../verdict/advice.ts'
 import {
   type Complaint,
@@ -42,7 +43,6 @@ export async function withEarlierMail(
   })
 }
 
-const DAY_MS = 86_400_000
 const UNSUBSCRIBE_MS = UNSUBSCRIBE_DAYS * DAY_MS
 
 /** A message about whose sender its reporter gets advice. */

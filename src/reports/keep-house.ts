@@ -31,6 +31,7 @@ import { listLookUps, listReceivedReports, markReports, type ReportState } from 
 import { removeSenderAlerts } from '../db/sender-alerts.ts'
 import { removeEndedSuppressions } from '../db/suppressions.ts'
 import { removeDeliveries } from '../db/webhooks.ts'
+import { DAY_MS } from '../durations.ts'
 import { findContact, handleInbound, queueOf } from '../feedback/queues.ts'
 import { maskStoredMail } from '../feedback/mask-stored-mail.ts'
 import { sendLetter } from '../letters/queues.ts'
@@ -136,7 +137,6 @@ async function insertJobs<Payload extends object>(
 
 type HouseNeeds = Pick<App, 'pool' | 'boss' | 'clock' | 'config' | 'log'>
 
-const DAY_MS = 86_400_000
 const WEEKS_AHEAD = 4
 const GENERATIONS_AHEAD = 2
 const IDEMPOTENCY_MS = 2 * DAY_MS

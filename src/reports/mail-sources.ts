@@ -18,6 +18,7 @@ import {
 } from '../db/mail-sources.ts'
 import type { Db } from '../db/pool.ts'
 import { insertKarma } from '../db/reputations.ts'
+import { DAY_MS } from '../durations.ts'
 import { uuidv7 } from '../world.ts'
 
 const ADDRESS_CHARS_MAX = 320
@@ -132,7 +133,6 @@ export async function countSourced<Mail extends SourcedMail>(
 
 /** The days that are summed for the page and the command. */
 export const SOURCE_DAYS = 30
-const DAY_MS = 86_400_000
 const nothing: SourceCounts = { received: 0, reported: 0, repeated: 0, refused: 0, dropped: 0 }
 
 /** A source with the sums of the last 30 days, and the last day with mail, if there was any. */

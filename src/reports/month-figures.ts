@@ -10,6 +10,7 @@ import {
   setPublishesStatistics,
 } from '../db/month-figures.ts'
 import { inTransaction } from '../db/pool.ts'
+import { DAY_MS } from '../durations.ts'
 import { isUnwanted, verdictClasses } from '../verdict/verdict.ts'
 import { hideSmallCounts, isLargeEnough, type Shares } from './hide-small-counts.ts'
 
@@ -33,7 +34,6 @@ export type MonthFigures = {
   medianSeconds: number | null
 }
 
-const DAY_MS = 86_400_000
 /** Time after the end of a month for retractions, mail and answers. */
 const SETTLED_MS = 7 * DAY_MS
 const NETWORKS_MAX = 50

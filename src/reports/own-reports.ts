@@ -14,6 +14,7 @@ import {
 import type { Db } from '../db/pool.ts'
 import { listEvents, type ReportEvent } from '../db/report-events.ts'
 import type { Report, ReportKind, ReportState } from '../db/reports.ts'
+import { DAY_MS } from '../durations.ts'
 import type { Phrase } from '../phrase.ts'
 import { uuidFloor } from '../world.ts'
 import { describeSame, type SameReports } from './same-reports.ts'
@@ -53,7 +54,6 @@ type OwnPage = {
 }
 
 const LINES = 25
-const DAY_MS = 86_400_000
 /** Maximum number of reports examined per page, which takes about 15 ms. */
 const EXAMINED_MAX = 5_000
 /** Rows of other tables are read for this many reports in one query, up to LOOKED_UP per page. */

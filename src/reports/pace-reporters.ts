@@ -1,11 +1,10 @@
 import type { Standing } from '../counting/reputation-reader.ts'
 import type { Db } from '../db/pool.ts'
 import { countReportsBetween, type Report } from '../db/reports.ts'
+import { DAY_MS } from '../durations.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import { forwardedADay } from '../verdict/reputation/karma.ts'
 import { uuidFloor, uuidTime } from '../world.ts'
-
-const DAY_MS = 86_400_000
 
 /**
  * Returns why some of the given reports are not forwarded, by report id: their reporters signed

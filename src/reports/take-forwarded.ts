@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { App } from '../app.ts'
 import { unpackAtMost } from '../db/rows.ts'
+import { DAY_MS } from '../durations.ts'
 import { CallerError } from '../errors.ts'
 import { normalizedForHash } from '../mail/message.ts'
 import type { SpoolEntry } from '../outage/spool.ts'
@@ -8,7 +9,6 @@ import { uuidTime } from '../world.ts'
 import type { Prepared } from './accept-report.ts'
 import { parseSpooled, takeSpooled } from './take-spooled.ts'
 
-const DAY_MS = 86_400_000
 /** The ways to report that a front offers. */
 const channels = new Set(['api', 'signaler', 'form'])
 

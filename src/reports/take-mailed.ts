@@ -16,6 +16,7 @@ import {
   type Reporter,
 } from '../db/reporters.ts'
 import { unpack } from '../db/rows.ts'
+import { DAY_MS } from '../durations.ts'
 import { handleInbound } from '../feedback/queues.ts'
 import { queueLetter } from '../letters/send-letter.ts'
 import { composeMailInAnswer, type MailInResult } from '../letters/mail-in-letters.ts'
@@ -79,7 +80,6 @@ type MailInNeeds = Pick<App, 'pool' | 'boss' | 'clock' | 'config'> & {
 }
 
 const MESSAGES_MAX = 50
-const DAY_MS = 86_400_000
 
 /**
  * Reports the messages contained in a reporter's mail. Messages with equal bytes become one report,

@@ -12,6 +12,7 @@ import {
   listUsedIds,
 } from '../db/report-aliases.ts'
 import type { Report } from '../db/reports.ts'
+import { DAY_MS } from '../durations.ts'
 import { BusyError, sqlState, withoutData } from '../errors.ts'
 import type { SpoolEntry } from '../outage/spool.ts'
 import { isSpooledId, spooledId } from '../outage/spooled-id.ts'
@@ -76,8 +77,6 @@ export async function findReportOrSpooled(
   // It was deleted, or stored since the first look.
   return findReportOrAlias(pool, id)
 }
-
-const DAY_MS = 86_400_000
 
 /** Parses an entry of the spool; undefined if it is not a report. */
 export function parseSpooled({ values, content }: SpoolEntry): Prepared | undefined {

@@ -1,4 +1,5 @@
 import type { Wanted } from '../db/search.ts'
+import { DAY_MS } from '../durations.ts'
 import { parseBlock } from '../mail/ip-blocks.ts'
 import { isId } from '../actions.ts'
 import { verdictClasses } from '../verdict/verdict.ts'
@@ -89,8 +90,6 @@ function id(field: string): (value: string) => FieldValue {
     return field === 'id' ? { id: value.toLowerCase() } : one(field, value.toLowerCase())
   }
 }
-
-const DAY_MS = 86_400_000
 
 /** A day (UTC) as the range of its instants. */
 function day(value: string): { start: Date; end: Date } | { problem: string } {

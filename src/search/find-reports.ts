@@ -15,6 +15,7 @@ import {
   type TermQuery,
   type Wanted,
 } from '../db/search.ts'
+import { WEEK_MS } from '../durations.ts'
 import { CallerError, sqlState } from '../errors.ts'
 import { uuidFloor, uuidTime } from '../world.ts'
 import { readValue, type SearchField, searchFields } from './fields.ts'
@@ -71,7 +72,6 @@ export async function listFound(
   return [...indexed, ...fresh].sort().reverse().slice(0, limit)
 }
 
-const WEEK_MS = 7 * 86_400_000
 /**
  * The ends of the parts that are searched one after the other until enough is found, in weeks
  * before the newest report; null: all others.

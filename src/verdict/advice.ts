@@ -1,3 +1,4 @@
+import { DAY_MS } from '../durations.ts'
 import { registrableDomainOf } from '../mail/address.ts'
 import { parseHeader } from '../mail/header.ts'
 import { readOneClickUrl, type Unsubscribe } from '../mail/list-unsubscribe.ts'
@@ -58,7 +59,6 @@ export function alignedSigner(
  * now belong to somebody else.
  */
 const oneClickDaysMax = 60
-const DAY_MS = 86_400_000
 
 /**
  * Returns the one-click unsubscribe link (RFC 8058 §4) if we may use it for the reporter: it is

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../durations.ts'
 import type { Network } from '../origin/networks.ts'
 import type { TracedHop } from '../origin/trace.ts'
 import { type Phrase, phrase, type PhraseCode } from '../phrase.ts'
@@ -24,7 +25,6 @@ import {
   type Verdict,
 } from './verdict.ts'
 
-const HOUR_MS = 3_600_000
 /**
  * Maximum time in milliseconds by which the time in a hop may be later than the report. A clock may
  * be set to the wrong time zone.

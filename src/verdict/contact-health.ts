@@ -1,3 +1,4 @@
+import { DAY_MS } from '../durations.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import type { Health, KnownContact } from './choose-contact.ts'
 
@@ -22,8 +23,6 @@ export type ContactBounce = {
   /** Whether another mail, sent after the first bounced one and before this one, was delivered. */
   hasDelivered: boolean
 }
-
-const DAY_MS = 86_400_000
 
 /**
  * Time in milliseconds before a dead or a failing address is tried again. Desks become reachable

@@ -63,6 +63,7 @@ export const mayImport: Readonly<Record<string, { values: readonly string[]; typ
         'outage',
       ],
     },
+    durations: { values: [] },
     errors: { values: [] },
     phrase: { values: [] },
     roles: { values: [] },
@@ -106,7 +107,7 @@ function isAllowed({ from, to, isType, names }: Crossing): boolean {
   if (to.startsWith('../')) return false
   if (from === 'processes' && to === 'cli') return false
   if (unbound.includes(from)) return true
-  if (['errors', 'phrase', 'roles'].includes(to)) return true
+  if (['durations', 'errors', 'phrase', 'roles'].includes(to)) return true
   const isKnowing = knowledge.includes(from)
   if (isType && freeTypes.includes(to)) return !(isKnowing && to === 'app')
   // Every folder except those of pure knowledge may create ids and random bytes; only the system

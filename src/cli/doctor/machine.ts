@@ -1,5 +1,6 @@
 import { access, constants, readdir, stat, statfs } from 'node:fs/promises'
 import path from 'node:path'
+import { DAY_MS } from '../../durations.ts'
 import { definitionOf } from '../../health/conditions.ts'
 import { reasonOf } from '../../errors.ts'
 import { readSigningKey } from '../../net/mailer.ts'
@@ -8,7 +9,6 @@ import { endOf, readTlsFiles } from '../../processes/receive/receive.ts'
 import { bad, type Finding, ok, type Patient } from './finding.ts'
 
 const NODE_MAJOR_MIN = 24
-const DAY_MS = 86_400_000
 const READABLE_BY_OTHERS = 0o004
 const OPEN_TO_OTHERS = 0o077
 

@@ -9,6 +9,7 @@ import {
   updateAgreement,
 } from '../../db/models.ts'
 import type { Db } from '../../db/pool.ts'
+import { DAY_MS, WEEK_MS } from '../../durations.ts'
 import { keepModel, promoteAutomatically, rollBackAutomatically } from '../../judging/models.ts'
 import { actingRules, rulesOf } from '../../judging/rule-versions.ts'
 import { factDefinitions } from '../../verdict/facts/facts.ts'
@@ -35,9 +36,7 @@ import { classRowsMin, hasBothKinds, scoresOf, trainModel } from './train.ts'
 
 type Needs = Pick<App, 'pool' | 'clock'>
 
-const DAY_MS = 86_400_000
 const DAYS = 90
-const WEEK_MS = 7 * DAY_MS
 /** Minimum number of judged reports for a model. */
 const ROWS_MIN = 200
 const SEED = 1

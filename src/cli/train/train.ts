@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import type { App } from '../../app.ts'
+import { DAY_MS } from '../../durations.ts'
 import { UsageError } from '../../errors.ts'
 import { keepModel } from '../../judging/models.ts'
 import { actingRules, rulesOf } from '../../judging/rule-versions.ts'
@@ -156,7 +157,6 @@ export type TrainRequest = {
 
 const DAYS_USUAL = 90
 const DAYS_MAX = 400
-const DAY_MS = 86_400_000
 
 export function parseTrain(args: readonly string[]): TrainRequest {
   const text = { type: 'string' } as const

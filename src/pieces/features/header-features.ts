@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../durations.ts'
 import { registrableDomain } from '../../mail/address.ts'
 import { parseMailDate } from '../../mail/date.ts'
 import { decodeHeaderText } from '../../mail/encoded-word.ts'
@@ -38,7 +39,6 @@ function contradictsMailer(mailer: string, header: HeaderIndex): boolean {
   return boundaries.some(([name, start]) => name.test(mailer) && !start.test(boundary))
 }
 
-const HOUR_MS = 3_600_000
 const valueCharsMax = 2_000
 const mailerCharsMax = 60
 

@@ -4,6 +4,7 @@ import { createSecureContext } from 'node:tls'
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server'
 import type { App } from '../../app.ts'
 import type { Config } from '../../config.ts'
+import { MINUTE_MS } from '../../durations.ts'
 import { BusyError, forLog, reasonOf, UsageError, withoutData } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
 import { openStandby, type Standby } from '../standby.ts'
@@ -128,8 +129,6 @@ export type ReceiveLimits = {
 }
 
 type Needs = App
-
-const MINUTE_MS = 60_000
 
 /** High enough for mail servers that return a day's bounces, low enough to end idle connections. */
 export const usualLimits: ReceiveLimits = {

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../durations.ts'
 import { registrableDomainOf } from '../../mail/address.ts'
 import type { BlacklistEntry } from '../../mail/dnsbl.ts'
 import { parseIp } from '../../mail/ip.ts'
@@ -60,7 +61,6 @@ const factsOfKind = new Map(
 
 const flags = ['listed', 'welcome', 'awake', 'jumped', 'new', 'exempt'] as const
 const flaggedMax = 20
-const DAY_MS = 86_400_000
 /** Reputation facts by name. */
 export type ReputationFacts = Record<string, boolean | number | readonly string[]>
 

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../durations.ts'
 import { type Danger, decayed, SLOW_DAYS } from '../reputation/detail.ts'
 import {
   isLive,
@@ -117,7 +118,6 @@ const DANGER_REPORTERS_KEPT = 2
  */
 const NEW_REPORTERS_MIN = 3
 
-const DAY_MS = 86_400_000
 const FIRST_DAYS = 7
 const DAYS_MAX = 90
 

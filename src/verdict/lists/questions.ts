@@ -1,4 +1,5 @@
 import { domainToASCII } from 'node:url'
+import { DAY_MS } from '../../durations.ts'
 import { registrableDomain } from '../../mail/address.ts'
 import { parseIp } from '../../mail/ip.ts'
 import { isLive, type Listing, type ListName } from './list.ts'
@@ -70,7 +71,6 @@ function nameOf(host: string): string | undefined {
 /** How a delisting request is handled. */
 export type DelistingCourse = 'at once' | 'to administrators' | 'not listed'
 
-const DAY_MS = 86_400_000
 /** Age in days from which evidence is old: one delisting on request is possible. */
 const OLD_DAYS = 3
 /** With fewer reporters than this, one delisting on request is possible too. */

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../durations.ts'
 import type { StoredReputation } from './subject.ts'
 
 /** Half-life of recent evidence, in days. */
@@ -267,7 +268,6 @@ export function sourcesAtLeast(evidence: number): number {
   return Math.min(SOURCES_MAX, Math.ceil(Math.max(0, sources - ROUNDING)))
 }
 
-const DAY_MS = 86_400_000
 /** Maximum effect of all newcomers together. */
 const CROWD_MAX = saturatedCrowd(Number.POSITIVE_INFINITY)
 /**

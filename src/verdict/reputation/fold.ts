@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../durations.ts'
 import {
   type Danger,
   DAYS_MAX,
@@ -34,7 +35,6 @@ export type Piece = {
 /** Both parts of a reputation. */
 export type Folded = { base: StoredReputation; detail: Detail }
 
-const DAY_MS = 86_400_000
 /**
  * Time in milliseconds without proven statements after which a subject counts as silent, and the
  * time afterwards for which it counts as awakening.

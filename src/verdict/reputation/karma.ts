@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../durations.ts'
 import { type Phrase, phrase } from '../../phrase.ts'
 import { growth, NEWCOMER_KARMA, PROVEN_KARMA_MIN } from './detail.ts'
 
@@ -200,7 +201,6 @@ export type KarmaState = {
 const KARMA_DAYS = 180
 /** Days from 1970 to 1 January 2026. The sums fit in a double until the year 2500. */
 const KARMA_EPOCH = 20_454
-const DAY_MS = 86_400_000
 
 /**
  * Prior agreements and disagreements. A newcomer is proven after agreements on six consecutive

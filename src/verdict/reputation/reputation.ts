@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../durations.ts'
 import { type Phrase, phrase, type PhraseCode } from '../../phrase.ts'
 import {
   type Danger,
@@ -43,7 +44,6 @@ export type Mark = 'listed' | 'welcome' | 'exempt'
 
 /** Prior evidence, half good and half bad, so that little evidence gives a score near 0. */
 const PRIOR = 3
-const DAY_MS = 86_400_000
 const NEW_DAYS = 7
 /** Number of days for which a change of behavior is shown. */
 const CHANGE_DAYS = 3

@@ -3,6 +3,7 @@ import { type Request, type Response, Router } from 'express'
 import { auditActions, type AuditEntry, type AuditQuery, listAudit } from '../../db/audit-log.ts'
 import type { Db } from '../../db/pool.ts'
 import { findReporterByEmail, listReporterEmails } from '../../db/reporters.ts'
+import { DAY_MS } from '../../durations.ts'
 import { storableText } from '../../mail/text.ts'
 import { verifyAudit } from '../../people/audit-seals.ts'
 import type { Code } from '../../texts/messages.ts'
@@ -19,7 +20,6 @@ type Needs = Pick<Site, 'pool' | 'clock' | 'config'>
 const LINES = 50
 const TEXT_CHARS_MAX = 320
 const EXPORT_PAGE = 1_000
-const DAY_MS = 86_400_000
 const commandLine = 'command line'
 
 /** The audit log: the search, its exports, and the check of its seals. */

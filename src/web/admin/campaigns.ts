@@ -1,4 +1,5 @@
 import { type Request, type Response, Router } from 'express'
+import { DAY_MS } from '../../durations.ts'
 import { shownText } from '../../mail/text.ts'
 import {
   type CampaignCounts,
@@ -40,7 +41,6 @@ const NEWEST = 200
 const ORIGINS_SHOWN = 50
 const SHOWN = 10
 const TEXT_CHARS_SHOWN = 4_000
-const DAY_MS = 86_400_000
 
 /** Sends the page of a campaign: its volume over time, origins, contents and reports. */
 async function sendCampaign(

@@ -6,6 +6,7 @@ import { listConsumersByIds } from '../../db/consumers.ts'
 import { listReportsByIds } from '../../db/reports.ts'
 import type { MailKind } from '../../db/mail-relay.ts'
 import { countTasks, type TaskCounts } from '../../db/tasks.ts'
+import { DAY_MS } from '../../durations.ts'
 import type { Level } from '../../health/conditions.ts'
 import type { CounterHealth } from '../../counting/run-roll-ups.ts'
 import { deadLetterQueue } from '../../queue/define-queue.ts'
@@ -25,7 +26,6 @@ const TASKS_MAX = 1_000
 const TOP = 5
 /** Lines of a graph; more would need legends that are higher than the graphs. */
 const LINES_MAX = 4
-const DAY_MS = 86_400_000
 /** Slots of ten minutes, in which the totals of a day are read. */
 const TOTALS_STEP_MS = 600_000
 

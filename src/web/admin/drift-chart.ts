@@ -1,11 +1,10 @@
 import type { DayAgreement, ListedModel } from '../../db/models.ts'
+import { WEEK_MS } from '../../durations.ts'
 import { accuracyOf } from '../../verdict/model/figures.ts'
 import { type Language, percent } from '../../texts/messages.ts'
 import type { Visit } from '../pages/visit.ts'
 import { type DrawnLine, type LineChart, lineChart } from '../pages/line-chart.ts'
 
-const DAY_MS = 86_400_000
-const WEEK_MS = 7 * DAY_MS
 const WEEKS = 13
 
 type DrawnModel = Pick<ListedModel, 'version' | 'promotedAt' | 'report' | 'agreement'>

@@ -7,6 +7,7 @@ import {
 } from '../../counting/reputation-reader.ts'
 import { findAccount } from '../../db/reporters.ts'
 import { findKarmas, listMarks } from '../../db/reputations.ts'
+import { DAY_MS } from '../../durations.ts'
 import { storableText } from '../../mail/text.ts'
 import { DAYS_MAX, PROVEN_KARMA_MIN } from '../../verdict/reputation/detail.ts'
 import { explainKarma, karmaOf } from '../../verdict/reputation/karma.ts'
@@ -50,7 +51,6 @@ export function reporterRoutes(site: ReporterNeeds): Router {
 
 const LINES = 50
 const NAME_CHARS_MAX = 250
-const DAY_MS = 86_400_000
 
 const marks: readonly Mark[] = ['exempt', 'listed', 'welcome']
 

@@ -2,6 +2,7 @@ import { type Request, type Response, Router } from 'express'
 import { createCounterReader } from '../../counting/reader.ts'
 import { readSendingDays } from '../../counting/sending.ts'
 import { listSenderAlerts } from '../../db/sender-alerts.ts'
+import { DAY_MS } from '../../durations.ts'
 import { closeAlert } from '../../judging/sender-watch.ts'
 import { storableText } from '../../mail/text.ts'
 import { sendingRecord } from '../../verdict/reputation/sending.ts'
@@ -14,7 +15,6 @@ import { sendAdminPage } from './send-admin-page.ts'
 
 const ALERTS_SHOWN = 100
 const NAME_CHARS_MAX = 320
-const DAY_MS = 86_400_000
 
 /** The page with the alerts about sending users, and the reputation of a user. */
 export function senderRoutes(site: Site): Router {

@@ -1,5 +1,6 @@
 import { Router } from 'express'
 import { countSendingEvents } from '../../counting/sending.ts'
+import { DAY_MS } from '../../durations.ts'
 import { authenticateRequest } from '../authenticate.ts'
 import { readJson } from '../bodies/body-tasks.ts'
 import { admit } from '../limits.ts'
@@ -15,7 +16,6 @@ type Needs = Pick<
 >
 
 const BODY_BYTES_MAX = 500_000
-const DAY_MS = 86_400_000
 /** Counters are kept for two weeks. */
 const AGE_DAYS_MAX = 13
 

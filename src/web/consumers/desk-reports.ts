@@ -1,6 +1,7 @@
 import { type Request, type Response, Router } from 'express'
 import type { Consumer } from '../../db/consumers.ts'
 import { countReceivedDays } from '../../db/feedback-reports.ts'
+import { DAY_MS } from '../../durations.ts'
 import {
   answerDeskReports,
   type DeskReport,
@@ -27,7 +28,6 @@ type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config'> & FormReader
 
 const LINES = 25
 const TREND_DAYS = 30
-const DAY_MS = 86_400_000
 const CSV_LINES_MAX = 10_000
 const CSV_LINES_AT_ONCE = 50
 const TEXT_CHARS_MAX = 100_000

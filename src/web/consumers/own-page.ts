@@ -1,6 +1,7 @@
 import { type Request, type Response, Router } from 'express'
 import { listScopes } from '../../db/consumer-scopes.ts'
 import { type Consumer, findConsumer } from '../../db/consumers.ts'
+import { DAY_MS } from '../../durations.ts'
 import { changeOwnConsumer, type OwnChange } from '../../feedback/change-consumer.ts'
 import { parseConsumerToken } from '../../feedback/enroll.ts'
 import { scopeText } from '../../verdict/consumers.ts'
@@ -16,7 +17,6 @@ type Needs = Pick<Site, 'pool' | 'clock' | 'config'> & FormReader
 
 /** Lengths of a pause in days; 0 means until it is ended manually. */
 const pauses = [1, 7, 30, 0]
-const DAY_MS = 86_400_000
 /** The results that the page shows. */
 const results = ['enrolled', 'waiting', 'kept', 'paused', 'resumed', 'stopped', 'refused']
 

@@ -8,13 +8,13 @@ import {
   sumReporterNetworks,
 } from '../../db/reporter-days.ts'
 import type { Reporter } from '../../db/reporters.ts'
+import { DAY_MS } from '../../durations.ts'
 import type { Language, Texts } from '../../texts/messages.ts'
 import { sendPage } from '../pages/render.ts'
 import { type ChartOptions, seriesChart, type SeriesChart } from '../pages/series-chart.ts'
 import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 
-const DAY_MS = 86_400_000
 const DAYS = 30
 const WEEKS = 52
 const PLACES_MAX = 10

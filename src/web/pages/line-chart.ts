@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../durations.ts'
 import { formatters, type Language, locales } from '../../texts/messages.ts'
 import {
   type ChartFrame,
@@ -148,8 +149,6 @@ function path(
   })
   return pieces.join('')
 }
-
-const DAY_MS = 86_400_000
 
 function labelsOf(
   { from, stepMs, labelMs, language }: LineChartOptions,

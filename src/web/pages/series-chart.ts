@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../durations.ts'
 import { formatters } from '../../texts/messages.ts'
 import {
   type Box,
@@ -61,7 +62,6 @@ export type SeriesChart = ChartFrame & {
   rows: { when: string; iso: string; values: string[] }[]
 }
 
-const DAY_MS = 86_400_000
 /** The length of each period that is always equally long. */
 const PERIOD_MS = { tenMinutes: 600_000, day: DAY_MS, week: 7 * DAY_MS }
 const BARS_USUAL: Record<BarPeriod, number> = { tenMinutes: 145, day: 14, week: 52, month: 12 }

@@ -7,6 +7,7 @@ import type { SessionData, Store } from 'express-session'
 import type { Pool } from '../../db/pool.ts'
 import type { Reporter } from '../../db/reporters.ts'
 import { updateSession } from '../../db/sessions.ts'
+import { DAY_MS } from '../../durations.ts'
 import { type Callers, unknownCallers } from '../../outage/callers.ts'
 import { noOutage, type Outage } from '../../outage/outage.ts'
 import { systemRandom, uuidv7 } from '../../world.ts'
@@ -14,7 +15,6 @@ import type { Site } from '../site.ts'
 
 type DeviceNeeds = Pick<Site, 'clock' | 'config'>
 
-const DAY_MS = 86_400_000
 /** The maximum lifetime of cookies in browsers. */
 const LIFE_DAYS = 400
 /** Maximum number of accounts that a browser remembers, the most recent sign-ins first. */
