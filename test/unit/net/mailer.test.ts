@@ -134,7 +134,7 @@ test('one message that stalls delays no other', async () => {
 })
 
 test('stalled messages give up their places and are reported', async () => {
-  const limits = { ...impatient, ...patientAtFirst, stallMs: 200, connectionsMax: 1 }
+  const limits = { ...patientAtFirst, silenceMs: 2_000, stallMs: 500, connectionsMax: 1 }
   const narrow = createMailer(sink.url, limits)
   sink.failNext('rcpt', 'stall')
   let stalls = 0

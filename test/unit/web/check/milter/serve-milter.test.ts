@@ -62,7 +62,7 @@ test('a mail server that sends and does not read is disconnected', async () => {
     return metrics()
   }
   await expect
-    .poll(failures, { interval: 5 })
+    .poll(failures, { interval: 5, timeout: 120_000 })
     .toContain('signalpost_milter_failed_total{reason="protocol"} 1')
   socket.destroy()
 })
