@@ -301,7 +301,7 @@ function countLater(
   const countOnce = (counted: CheckDigest) => {
     if (late.delete(countKnown)) count(counted)
   }
-  void complete?.then(countOnce, () => countOnce(digest))
+  void complete?.().then(countOnce, () => countOnce(digest))
 }
 
 /**

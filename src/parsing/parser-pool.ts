@@ -88,8 +88,8 @@ export type CheckDigest = Pick<
   'origin' | 'listings' | 'shingles' | 'fingerprints' | 'features' | 'subjects' | 'text'
 > & { messageId: string | null }
 
-/** `complete`: the digest with all files, if some were not read in time. */
-export type CheckedDigest = CheckDigest & { complete?: Promise<CheckDigest> }
+/** `complete` waits for the digest with all files, if some were not read in time. */
+export type CheckedDigest = CheckDigest & { complete?: () => Promise<CheckDigest> }
 
 /** The files of a message that must be read before it is analyzed. */
 type WantedFiles = { wanted: ChosenFiles }
@@ -284,7 +284,8 @@ export function createParserPool(
       const packed = withOwnMemory({ encoding: 'identity', content: raw })
       const task = { work: 'check', packed, options } as const
       const { made, later } = await analyzeWithFiles(task, { owner })
-      return { ...checkDigestOf(made), ...(later && { complete: later.then(checkDigestOf) }) }
+      const complete = later && (() => later().then(checkDigestOf))
+      return { ...checkDigestOf(made), ...(complete && { complete }) }
     },
     async compose(packed, analysis, content, onSlow) {
       const [own, ownAnalysis] = [withOwnMemory(packed), withOwnMemory(analysis)]
@@ -328,8 +329,8 @@ function openFastLane(threads: Piscina, limits: TimeLimits): RunChunk {
 }
 
 type RunTask = (task: ParserTask, onSlow?: () => void) => Promise<Made>
-/** `later`: the result with all files, if some were not read in time. */
-type Analyzed = { made: Made; later?: Promise<Made> }
+/** `later` waits for the result with all files, if some were not read in time. */
+type Analyzed = { made: Made; later?: () => Promise<Made> }
 
 /** Returns a function that analyzes a message after its files are read, or after the wait. */
 function createAnalyze(run: RunTask, reader: FileReader, waitMs: number) {
@@ -343,7 +344,7 @@ function createAnalyze(run: RunTask, reader: FileReader, waitMs: number) {
     const withFiles = (files: FileFindings) =>
       run({ ...task, options: { ...task.options, files } }, onSlow)
     const made = await withFiles(findings)
-    return later ? { made, later: later.then(withFiles) } : { made }
+    return later ? { made, later: () => later.then(withFiles) } : { made }
   }
 }
 

@@ -245,6 +245,7 @@ const BATCH_REPORTS_MAX = 64
 const BATCH_BYTES_MAX = 8_000_000
 /** SQLSTATE check_violation, also used for "no partition of relation found for row". */
 export const NO_PARTITION = '23514'
+const DEADLOCK = '40P01'
 
 /**
  * Creates an intake that combines concurrent submissions into one transaction: while one batch
@@ -385,7 +386,10 @@ function inOneShard(batch: readonly Prepared[], now: Date): Prepared[] {
 const SHARD_MS = 500
 const firstShard = randomShard()
 
-/** Stores a batch. Creates the partition of the current week if the housekeeping job has not. */
+/**
+ * Stores a batch. Creates the partition of the current week if the housekeeping job has not. Tries
+ * again after a deadlock: a cluster inserts the rows of one statement in any order.
+ */
 async function keepInTime(
   app: Needs,
   batch: readonly Prepared[],
@@ -393,8 +397,9 @@ async function keepInTime(
   try {
     return await keepReports(app, batch)
   } catch (error) {
-    if (sqlState(error) !== NO_PARTITION) throw error
-    await ensurePartitions(app.pool, app.clock(), 1)
+    const state = sqlState(error)
+    if (state !== NO_PARTITION && state !== DEADLOCK) throw error
+    if (state === NO_PARTITION) await ensurePartitions(app.pool, app.clock(), 1)
     return keepReports(app, batch)
   }
 }

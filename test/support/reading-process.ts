@@ -6,7 +6,7 @@ import { codeOf, slowPdf } from './bombs.ts'
 const isBusy = process.argv[2] === 'busy'
 const child = createReaderChild(() => 0)
 const { promise, resolve: settle } = Promise.withResolvers<unknown>()
-const file = { needsLook: false, msMax: 600_000 }
+const file = { needsLook: false, memory: 40_000_000, msMax: 600_000 }
 const isAwaited = () => true
 if (isBusy) child.add({ file: { ...file, kind: 'pdf', content: slowPdf(9) }, isAwaited, settle })
 else

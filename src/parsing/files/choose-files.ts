@@ -8,8 +8,17 @@ import { examinePicture, type PictureFile } from './picture-file.ts'
 /** The kinds of files that are read, each by a process of its own. */
 export type FileKind = 'pdf' | 'picture'
 
-/** A file to read; `msMax` is the CPU time in milliseconds that it may take. */
-export type ChosenFile = { kind: FileKind; content: Buffer; needsLook: boolean; msMax: number }
+/**
+ * A file to read. `msMax` is the CPU time in milliseconds that it may take, `memory` the number of
+ * bytes that reading it usually takes at most.
+ */
+export type ChosenFile = {
+  kind: FileKind
+  content: Buffer
+  needsLook: boolean
+  msMax: number
+  memory: number
+}
 
 /** The files of a message that are worth reading, and why others are not read. */
 export type ChosenFiles = { files: ChosenFile[]; faults: FileFault[] }
@@ -26,6 +35,11 @@ const PICTURES_MAX = 10
 const FILE_MS = { min: 400, max: 2_000 }
 const BYTES_PER_MS = 1_000
 const PIXELS_PER_MS = 5_000
+/** Memory in bytes: of a PDF file besides the file, of a byte of it, and of a pixel. */
+const PDF_MEMORY = { base: 35_000_000, ofByte: 6 }
+const PIXEL_MEMORY = 10
+/** Our decoder needs so much memory for a JPEG file that a larger one exceeds that of a thread. */
+const JPEG_LOOK_PIXELS_MAX = 2_500_000
 
 const limitOf = (ms: number) => Math.min(FILE_MS.max, FILE_MS.min + Math.round(ms))
 
@@ -44,7 +58,7 @@ export function chooseFiles(
   const readable = pdfs.filter(({ length }) => length <= PDF_BYTES_MAX)
   const { pictures, faults } = examineAll(contents)
   const [shown] = needsLook
-    ? pictures.filter(mayBeContent).toSorted((a, b) => b.width * b.height - a.width * a.height)
+    ? pictures.filter(mayGiveLook).toSorted((a, b) => b.width * b.height - a.width * a.height)
     : []
   const ordered = pictures.toSorted((a, b) => a.width * a.height - b.width * b.height)
   let pixels = 0
@@ -56,12 +70,14 @@ export function chooseFiles(
   const files = [
     ...readable.slice(0, PDFS_MAX).map((content): ChosenFile => {
       const msMax = limitOf(content.length / BYTES_PER_MS)
-      return { kind: 'pdf', content, needsLook: false, msMax }
+      const memory = PDF_MEMORY.base + PDF_MEMORY.ofByte * content.length
+      return { kind: 'pdf', content, needsLook: false, msMax, memory }
     }),
     ...read.map((picture): ChosenFile => {
-      const { content, work } = picture
+      const { content, width, height, work } = picture
       const msMax = limitOf(work / PIXELS_PER_MS)
-      return { kind: 'picture', content, needsLook: picture === shown, msMax }
+      const memory = content.length + PIXEL_MEMORY * width * height
+      return { kind: 'picture', content, needsLook: picture === shown, msMax, memory }
     }),
   ]
   const tooLarge = pdfs.length - readable.length
@@ -74,6 +90,12 @@ export function chooseFiles(
       ...Array<FileFault>(others).fill('unread'),
     ],
   }
+}
+
+function mayGiveLook(picture: PictureFile): boolean {
+  const isJpeg = picture.content[0] === 0xff
+  const pixels = picture.width * picture.height
+  return mayBeContent(picture) && (!isJpeg || pixels <= JPEG_LOOK_PIXELS_MAX)
 }
 
 function distinct(contents: readonly Buffer[]): Buffer[] {

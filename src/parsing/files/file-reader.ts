@@ -41,6 +41,8 @@ const OWNERS = { max: 10_000, ttl: 60_000 }
 const WHOLE_MS_MAX = 60_000
 /** A file that nobody awaits ranks as if its owner's files had taken so much longer. */
 const LATE_MS = 1_000
+/** Each file of an owner that is not read yet ranks its other files lower. */
+const WAITING_MS = 100
 /** Bytes that a finding takes besides its texts. */
 const ENTRY_BYTES = 300
 
@@ -49,31 +51,60 @@ type Waiting = FileOrder & {
   /** How many callers still wait for it. */
   awaiting: number
 }
+/** What is known about a file; `later`: all of it, if it was not read in time. */
+type OneRead = { now: FileFinding; later?: Promise<FileFinding> }
 type Reading = { finding: Promise<FileFinding>; waiting: Waiting }
+
+/** Ranks owners by the time that their files took lately, and by how many are not read yet. */
+function createOwners() {
+  const spentMs = new LRUCache<string, number>(OWNERS)
+  const waiting = new Map<string, number>()
+  return {
+    rank: (owner: string, more = 0) =>
+      (spentMs.get(owner) ?? 0) + WAITING_MS * ((waiting.get(owner) ?? 0) + more),
+    add(owner: string, files: number, ms = 0): void {
+      const all = (waiting.get(owner) ?? 0) + files
+      if (all > 0) waiting.set(owner, all)
+      else waiting.delete(owner)
+      if (ms > 0) spentMs.set(owner, (spentMs.get(owner) ?? 0) + ms)
+    },
+  }
+}
 
 /** Creates a reader. Logs when a process cannot be started. */
 export function createFileReader(app?: ReaderTools): FileReader {
-  const spentMs = new LRUCache<string, number>(OWNERS)
-  const rank = ({ isAwaited, owner }: Waiting) =>
-    (isAwaited() ? 0 : LATE_MS) + (spentMs.get(owner) ?? 0)
+  const owners = createOwners()
+  const rank = ({ isAwaited, owner }: Waiting) => (isAwaited() ? 0 : LATE_MS) + owners.rank(owner)
   const failed = app && complainer(app, 'Attached files cannot be read. Will retry.')
   const child = createReaderChild(rank, failed)
   const known = new LRUCache<string, FileFinding>({ ...KEPT, sizeCalculation: sizeOf })
   const underWay = new Map<string, Reading>()
   let bytes = 0
 
+  /** Takes back the file that would be read last, if that is after a new one of an owner. */
+  function takeLast(owner: string): Waiting | undefined {
+    const waiting = [...underWay.values()].map((one) => one.waiting)
+    const later = waiting.filter((one) => rank(one) > owners.rank(owner, 1))
+    return later.toSorted((a, b) => rank(b) - rank(a)).find(child.takeBack)
+  }
+
   function begin(key: string, file: ChosenFile, owner: string): Reading | undefined {
     const { length } = file.content
-    if (underWay.size >= WAITING.files || bytes + length > WAITING.bytes) return undefined
+    while (underWay.size >= WAITING.files || bytes + length > WAITING.bytes) {
+      const last = takeLast(owner)
+      if (!last) return undefined
+      last.settle(unread, 0)
+    }
     const { promise: finding, resolve } = Promise.withResolvers<FileFinding>()
     const settle = (made: FileFinding, ms: number) => {
       bytes -= length
       underWay.delete(key)
-      spentMs.set(owner, (spentMs.get(owner) ?? 0) + ms)
+      owners.add(owner, -1, ms)
       if (made.fault !== 'unread') known.set(key, made)
       resolve(made)
     }
     bytes += length
+    owners.add(owner, 1)
     const isAwaited = () => waiting.awaiting > 0
     const waiting: Waiting = { file, owner, awaiting: 0, isAwaited, settle }
     underWay.set(key, { finding, waiting })
@@ -81,29 +112,23 @@ export function createFileReader(app?: ReaderTools): FileReader {
     return underWay.get(key)
   }
 
-  async function readOne(file: ChosenFile, { owner, waitMs }: Asking) {
-    const { kind, needsLook, content } = file
-    const key = `${kind} ${needsLook} ${hash('sha256', content)}`
+  async function readOne(file: ChosenFile, { owner, waitMs }: Asking): Promise<OneRead> {
+    const key = keyOf(file)
     const kept = known.get(key)
     if (kept) return { now: kept }
     const reading = underWay.get(key) ?? begin(key, file, owner)
-    if (!reading) return { now: unread }
+    // Another attempt may find room.
+    if (!reading) return { now: unread, later: Promise.resolve(unread) }
     reading.waiting.awaiting++
     if (reading.waiting.awaiting === 1) queueMicrotask(child.look)
     const now = await inTime(reading.finding, waitMs, undefined)
     reading.waiting.awaiting--
-    if (now) return { now }
-    return { now: unread, later: reading.finding }
+    return now ? { now } : { now: unread, later: reading.finding }
   }
 
   return {
     async read({ files, faults }, asking) {
-      const readings = await Promise.all(files.map((file) => readOne(file, asking)))
-      const now = readings.map((reading) => reading.now)
-      const findings = findingsOf(now, faults)
-      if (readings.every(({ later }) => later === undefined)) return { findings, later: undefined }
-      const all = Promise.all(readings.map((one) => one.later ?? one.now))
-      return { findings, later: all.then((made) => findingsOf(made, faults)) }
+      return readOf(await Promise.all(files.map((file) => readOne(file, asking))), faults)
     },
     pid: child.pid,
     close: child.close,
@@ -118,6 +143,20 @@ export function readFilesWith(reader: FileReader): NonNullable<AnalysisOptions['
     })
     return (await later) ?? findings
   }
+}
+
+function readOf(readings: readonly OneRead[], faults: ChosenFiles['faults']): FilesRead {
+  const findings = findingsOf(
+    readings.map(({ now }) => now),
+    faults,
+  )
+  if (readings.every(({ later }) => later === undefined)) return { findings, later: undefined }
+  const all = Promise.all(readings.map(({ now, later }) => later ?? now))
+  return { findings, later: all.then((made) => findingsOf(made, faults)) }
+}
+
+function keyOf({ kind, needsLook, content }: ChosenFile): string {
+  return `${kind} ${needsLook} ${hash('sha256', content)}`
 }
 
 const unread: FileFinding = { links: [], fault: 'unread' }

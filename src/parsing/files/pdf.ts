@@ -1,6 +1,7 @@
+import { hash } from 'node:crypto'
 import { getDocumentProxy, getResolvedPDFJS } from 'unpdf'
-import { isReadable, type Picture } from './picture.ts'
 import { inTime } from '../../world.ts'
+import { isReadable, type Picture, PIXELS_MAX } from './picture.ts'
 
 /** What a PDF file contains. */
 type PdfContent = {
@@ -13,6 +14,8 @@ type PdfContent = {
 
 const PAGES_MAX = 10
 const URLS_MAX = 100
+/** No longer link is stored. */
+const URL_CHARS_MAX = 2_000
 const PICTURES_MAX = 8
 const TEXT_CHARS_MAX = 64 * 1024
 /** Limit in milliseconds for a picture, which may never arrive if it is damaged. */
@@ -46,13 +49,14 @@ export async function readPdf(
   const document = await getDocumentProxy(Uint8Array.from(file), options).catch(() => undefined)
   if (!document) return { ...content, isWhole: false }
   let isWhole = true
+  const seen = new Set<string>()
   try {
     for (let number = 1; number <= Math.min(document.numPages, PAGES_MAX); number++) {
       const page = await document.getPage(number)
-      for (const step of [readLinks, readText, readPictures]) {
-        await step(page, content)
-        onPart(content)
-      }
+      await readLinks(page, content)
+      await readText(page, content)
+      onPart(content)
+      await readPictures(page, content, seen)
       page.cleanup()
     }
     const scripts = Object.values((await document.getJSActions()) ?? {}).flat()
@@ -66,14 +70,16 @@ export async function readPdf(
 }
 
 function addText(content: PdfContent, text: string): void {
-  content.text += `${text.slice(0, TEXT_CHARS_MAX - content.text.length)}\n`
+  const room = TEXT_CHARS_MAX - content.text.length
+  if (room > 0) content.text += `${text.slice(0, room)}\n`
 }
 
 async function readLinks(page: Page, content: PdfContent): Promise<void> {
   const annotations = (await page.getAnnotations()) as { url?: string; unsafeUrl?: string }[]
   for (const { url, unsafeUrl } of annotations) {
     const target = url ?? unsafeUrl
-    if (target !== undefined && content.urls.length < URLS_MAX) content.urls.push(target)
+    if (target === undefined || content.urls.length >= URLS_MAX) continue
+    content.urls.push(target.slice(0, URL_CHARS_MAX))
   }
 }
 
@@ -86,7 +92,12 @@ async function readText(page: Page, content: PdfContent): Promise<void> {
 /** A picture as the library gives it. */
 type Drawn = { width: number; height: number; kind?: number; data?: Uint8Array | string }
 
-async function readPictures(page: Page, { pictures }: PdfContent): Promise<void> {
+/** Adds the pictures of a page that differ from those `seen` before. */
+async function readPictures(
+  page: Page,
+  { pictures }: PdfContent,
+  seen: Set<string>,
+): Promise<void> {
   const { OPS } = await getResolvedPDFJS()
   const drawing = new Set([
     OPS.paintImageXObject,
@@ -94,17 +105,29 @@ async function readPictures(page: Page, { pictures }: PdfContent): Promise<void>
     OPS.paintImageMaskXObject,
   ])
   const { fnArray, argsArray } = await page.getOperatorList()
-  const seen = new Set<unknown>()
+  const drawnHere = new Set<unknown>()
   for (const [index, operator] of fnArray.entries()) {
-    if (!drawing.has(operator) || pictures.length >= PICTURES_MAX) continue
+    if (!drawing.has(operator) || seen.size >= PICTURES_MAX) continue
     const [drawn] = argsArray[index] as [string | Drawn]
-    if (seen.has(drawn)) continue
-    seen.add(drawn)
+    if (drawnHere.has(drawn)) continue
+    drawnHere.add(drawn)
     const named = typeof drawn === 'string' ? drawn : drawn.data
     const found = typeof named === 'string' ? await objectOf(page, named) : drawn
     const picture = typeof found === 'object' ? pictureOf(found) : undefined
-    if (picture) pictures.push(picture)
+    const key = picture && hash('sha1', picture.data)
+    if (!picture || !key || seen.has(key)) continue
+    seen.add(key)
+    keep(pictures, picture)
   }
+}
+
+/** Adds a picture, and drops the largest ones if all together have too many pixels. */
+function keep(pictures: Picture[], picture: Picture): void {
+  pictures.push(picture)
+  pictures.sort((a, b) => a.width * a.height - b.width * b.height)
+  let pixels = 0
+  const fitting = pictures.findIndex((one) => (pixels += one.width * one.height) > PIXELS_MAX)
+  if (fitting >= 0) pictures.length = fitting
 }
 
 async function objectOf(page: Page, id: string): Promise<Drawn | undefined> {

@@ -1,6 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader'
+import {
+  prepareZXingModule,
+  purgeZXingModule,
+  readBarcodes,
+  type ZXingReaderModule,
+} from 'zxing-wasm/reader'
 import type { Picture } from './picture.ts'
 
 const CODES_MAX = 8
@@ -15,16 +20,28 @@ function imageData({ width, height, data }: Picture): Input {
 }
 
 let isReady: Promise<unknown> | undefined
+let module: (ZXingReaderModule & { HEAPU8?: Uint8Array }) | undefined
 
 /** Loads the decoder from its package; by default it would be fetched from the Internet. */
 export function prepareQrCodes(): Promise<unknown> {
   return (isReady ??= load())
 }
 
+/** The memory of the decoder in bytes. It grows with a picture, and never shrinks. */
+export function qrMemory(): number {
+  return module?.HEAPU8?.length ?? 0
+}
+
+/** Gives back the memory of the decoder when garbage is collected. */
+export function renewQrCodes(): Promise<unknown> {
+  purgeZXingModule()
+  return (isReady = load())
+}
+
 async function load(): Promise<void> {
   const file = fileURLToPath(import.meta.resolve('zxing-wasm/reader/zxing_reader.wasm'))
   const wasmBinary = Uint8Array.from(await readFile(file)).buffer
-  await prepareZXingModule({ overrides: { wasmBinary }, fireImmediately: true })
+  module = await prepareZXingModule({ overrides: { wasmBinary }, fireImmediately: true })
 }
 
 /**

@@ -4,7 +4,7 @@ import type { FileLinks } from '../../pieces/links.ts'
 import type { ChosenFile } from './choose-files.ts'
 import { decodePicture } from './decode-picture.ts'
 import { readPdf } from './pdf.ts'
-import { type Picture, PIXELS_MAX } from './picture.ts'
+import type { Picture } from './picture.ts'
 import { pictureLook } from './picture-look.ts'
 import { readQrCodes } from './qr-codes.ts'
 
@@ -23,7 +23,8 @@ export async function readFile(
   onPart: (part: FileFinding) => void,
 ): Promise<FileFinding> {
   try {
-    return await (kind === 'pdf' ? readPdfFile(content, onPart) : readPicture(content, needsLook))
+    if (kind === 'pdf') return await readPdfFile(content, onPart)
+    return await readPicture(content, needsLook, onPart)
   } catch (error) {
     const isMemory = error instanceof RangeError && /alloc|length|size/i.test(error.message)
     return { links: [], fault: isMemory ? 'too-large' : 'unreadable' }
@@ -42,23 +43,24 @@ async function readPdfFile(
   const { pictures, isWhole, ...whole } = await readPdf(content, keep)
   keep(whole)
   if (!isWhole) found.fault = 'unreadable'
-  const inOrder = pictures.toSorted((a, b) => a.width * a.height - b.width * b.height)
-  let pixels = 0
-  for (const picture of inOrder) {
-    pixels += picture.width * picture.height
-    if (pixels > PIXELS_MAX) break
-    found.links.push(...(await codesIn(picture)))
-    onPart(found)
+  for (const picture of pictures) {
+    const codes = await codesIn(picture)
+    found.links.push(...codes)
+    if (codes.length > 0) onPart(found)
   }
   return found
 }
 
-async function readPicture(content: Buffer, needsLook: boolean): Promise<FileFinding> {
-  if (content[0] === 0x89 && !(await inflatesInBounds(content))) {
-    return { links: [], fault: 'too-large' }
-  }
+async function readPicture(
+  content: Buffer,
+  needsLook: boolean,
+  onPart: (part: FileFinding) => void,
+): Promise<FileFinding> {
+  const fault = content[0] === 0x89 ? await inflationFault(content) : undefined
+  if (fault) return { links: [], fault }
   const links = await codesIn(content)
   if (!needsLook) return { links }
+  if (links.length > 0) onPart({ links })
   const picture = decodePicture(content)
   return picture ? { links, look: pictureLook(picture) } : { links, fault: 'unreadable' }
 }
@@ -68,20 +70,27 @@ async function codesIn(picture: Picture | Buffer): Promise<FileLinks[]> {
   return codes.length === 0 ? [] : [{ where: 'qr', urls: [], text: codes.join('\n') }]
 }
 
-/** Whether the data of a checked PNG file inflates to no more than its pixels need. */
-async function inflatesInBounds(file: Buffer): Promise<boolean> {
+/** What is left to the decoder, which reads as far as it can: an end that is missing or wrong. */
+const harmless = ['unexpected end of file', 'incorrect data check']
+
+/**
+ * Why the data of a checked PNG file must not be decoded: they inflate to more than its pixels
+ * need, or it is unknown to how much, because only some decoders accept them.
+ */
+async function inflationFault(file: Buffer): Promise<FileFault | undefined> {
   const [width, height] = [file.readUInt32BE(16), file.readUInt32BE(20)]
   const bytesMax = width * height * PIXEL_BYTES_MAX + height * 2 + 64
   const inflate = createInflate()
-  const isSound = Promise.withResolvers<boolean>()
+  const fault = Promise.withResolvers<FileFault | undefined>()
   let bytes = 0
   inflate.on('data', (chunk: Buffer) => {
     bytes += chunk.length
-    if (bytes > bytesMax) isSound.resolve(false)
+    if (bytes > bytesMax) fault.resolve('too-large')
   })
-  inflate.on('end', () => isSound.resolve(true))
-  // What is damaged is left to the decoder, which reads as far as it can.
-  inflate.on('error', () => isSound.resolve(true))
+  inflate.on('end', () => fault.resolve(undefined))
+  inflate.on('error', ({ message }) => {
+    fault.resolve(harmless.includes(message) ? undefined : 'unreadable')
+  })
   for (let at = 8; at + 12 <= file.length;) {
     const length = file.readUInt32BE(at)
     const isData = file.toString('latin1', at + 4, at + 8) === 'IDAT'
@@ -89,7 +98,7 @@ async function inflatesInBounds(file: Buffer): Promise<boolean> {
     at += length + 12
   }
   inflate.end()
-  const result = await isSound.promise
+  const found = await fault.promise
   inflate.destroy()
-  return result
+  return found
 }

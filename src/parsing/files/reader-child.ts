@@ -22,6 +22,8 @@ export type FileOrder = {
 export type ReaderChild<Order extends FileOrder> = {
   /** What the process does not survive is a fault of the file. */
   add: (order: Order) => void
+  /** Takes back a file whose reading has not begun; false if it has. */
+  takeBack: (order: Order) => boolean
   /** Looks for files again, after somebody has begun to wait for one. */
   look: () => void
   /** Its process id; undefined while there is none. */
@@ -41,6 +43,8 @@ const START_MS_MAX = 60_000
 /** Time in milliseconds after which a process is ended that does not answer about a file. */
 const ANSWER_MS_MAX = 30_000
 const IDLE_MS = 60_000
+/** What the files that are read at a time may usually take, in bytes. Any file is read alone. */
+const MEMORY_MAX = 130_000_000
 const PRIORITY = 5
 const V8_OUT_OF_MEMORY = 134
 
@@ -72,7 +76,7 @@ export function createReaderChild<Order extends FileOrder>(
       pump()
     },
     crashed(ended) {
-      reading.crashed(faultOf(ended))
+      line.unshift(...reading.ended(ended))
       if (reading.hasSuspects() || line.length > 0) reader.wake()
     },
     failed(obstacle) {
@@ -83,8 +87,7 @@ export function createReaderChild<Order extends FileOrder>(
 
   /** Gives the process as many files as it can read. */
   function pump(): void {
-    while (reader.room() > 0 && !reading.isAlone()) {
-      if (reading.hasSuspects() && !reading.isEmpty()) return
+    while (reader.room() > 0 && reading.canBegin()) {
       const order = reading.takeSuspect() ?? takeNext()
       if (!order) break
       reader.send({ ...order.file, number: reading.begin(order, reader.end) })
@@ -95,8 +98,7 @@ export function createReaderChild<Order extends FileOrder>(
   function takeNext(): Order | undefined {
     const able = line.filter(({ isAwaited }) => reader.room() > 1 || isAwaited())
     const [next] = able.toSorted((a, b) => rank(a) - rank(b))
-    if (next) line.splice(line.indexOf(next), 1)
-    return next
+    return next && reading.hasMemoryFor(next) && takeFrom(line, next) ? next : undefined
   }
 
   function giveUp(): void {
@@ -112,6 +114,7 @@ export function createReaderChild<Order extends FileOrder>(
       // Deferred, so that all files of a message are in the line before the first is taken.
       queueMicrotask(pump)
     },
+    takeBack: (order) => takeFrom(line, order),
     look: pump,
     pid: reader.pid,
     close() {
@@ -120,6 +123,12 @@ export function createReaderChild<Order extends FileOrder>(
       giveUp()
     },
   }
+}
+
+function takeFrom<Order>(line: Order[], order: Order): boolean {
+  const at = line.indexOf(order)
+  if (at >= 0) line.splice(at, 1)
+  return at >= 0
 }
 
 /**
@@ -142,7 +151,11 @@ function createReading<Order extends FileOrder>() {
 
   return {
     isEmpty: () => reading.size === 0,
-    isAlone: () => alone !== undefined,
+    hasMemoryFor({ file }: Order): boolean {
+      const taken = [...reading.values()].reduce((sum, { order }) => sum + order.file.memory, 0)
+      return taken === 0 || taken + file.memory <= MEMORY_MAX
+    },
+    canBegin: () => !alone && (suspects.length === 0 || reading.size === 0),
     hasSuspects: () => suspects.length > 0,
     takeSuspect: () => (alone = suspects.shift()),
     begin(order: Order, late: () => void): number {
@@ -157,17 +170,21 @@ function createReading<Order extends FileOrder>() {
       one.finding = finding
       if (is === 'whole') finish(its, one)
     },
-    crashed(fault: FileFault): void {
-      for (const [its, one] of reading) {
-        const { order, finding, timer } = one
-        if (order === alone) {
-          finish(its, { ...one, finding: { ...finding, fault } })
+    /** Returns the files that had not begun when the process ended: it ends itself between two. */
+    ended(ended: Ended): Order[] {
+      const all = [...reading]
+      reading.clear()
+      for (const [its, one] of all) {
+        if (one.order === alone && ended.code !== 0) {
+          finish(its, { ...one, finding: { ...one.finding, fault: faultOf(ended) } })
           continue
         }
-        reading.delete(its)
-        clearTimeout(timer)
-        suspects.push(order)
+        clearTimeout(one.timer)
+        if (ended.code !== 0) suspects.push(one.order)
       }
+      if (ended.code !== 0) return []
+      alone = undefined
+      return all.map(([, { order }]) => order)
     },
     giveUp(): void {
       for (const [its, one] of reading) finish(its, { ...one, finding: unread })

@@ -29,8 +29,8 @@ const HEAP_MEGABYTES = {
   codeRangeSizeMb: 32,
 }
 /**
- * Resident memory of this process in bytes: while it reads, and afterwards, when another process
- * takes its place. It has 170 MB at its start.
+ * Resident memory of this process in bytes: while it reads, and afterwards, when other threads, or
+ * else another process, take the place of those that keep it. It has 170 MB at its start.
  */
 const RESIDENT_BYTES_MAX = { reading: 300_000_000, idle: 270_000_000 }
 const WATCH_MS = 25
@@ -49,11 +49,18 @@ const free: Thread[] = []
 /** Files whose thread has just ended. */
 const line: FileTask[] = []
 let ending = 0
+/** Threads that ended after the parent was told that they are free. */
+let owed = 0
+/** Idle threads that were replaced since the memory was last below its limit. */
+let replaced = 0
+/** Answers that are not written yet. */
+let unsent = 0
 let failedStarts = 0
 let watching: NodeJS.Timeout | undefined
 
 function answer(message: FileAnswer): void {
-  process.send?.(message)
+  unsent++
+  process.send?.(message, () => unsent--)
 }
 
 function startThread(): void {
@@ -65,16 +72,15 @@ function startThread(): void {
     if (message === 'ready') return setFree(thread)
     if (!thread.reading) return
     thread.reading.finding = message.finding
-    if (!message.isLast) return answerWith('part', thread.reading)
-    settle(thread, message.finding.fault)
-    setFree(thread)
+    if (message.isLast) settle(thread, message.finding.fault)
+    else answerWith('part', thread.reading)
   })
   worker.on('error', (error: NodeJS.ErrnoException) => {
     settle(thread, error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'too-large' : 'unreadable')
   })
   worker.on('exit', () => {
     threads.delete(thread)
-    if (free.includes(thread)) free.splice(free.indexOf(thread), 1)
+    keepFrom(thread)
     startThread()
   })
 }
@@ -84,7 +90,15 @@ function setFree(thread: Thread): void {
   const next = line.shift()
   if (next) return give(thread, next)
   free.push(thread)
-  answer({ is: 'free' })
+  if (owed > 0) owed--
+  else answer({ is: 'free' })
+}
+
+/** Gives no more files to a thread. */
+function keepFrom(thread: Thread): void {
+  if (!free.includes(thread)) return
+  free.splice(free.indexOf(thread), 1)
+  owed++
 }
 
 function answerWith(is: 'part' | 'whole', { task: { number }, finding }: Reading): void {
@@ -103,6 +117,10 @@ function settle(thread: Thread, fault: FileFault | undefined): void {
 /** Ends a thread because of its file; another one replaces it. */
 function end(thread: Thread, fault: FileFault): void {
   settle(thread, fault)
+  replace(thread)
+}
+
+function replace(thread: Thread): void {
   ending++
   void inTime(thread.worker.terminate(), END_MS_MAX, undefined).then((code) => {
     ending--
@@ -126,9 +144,16 @@ async function cpuOf({ worker }: Thread): Promise<number | undefined> {
   return usage && (usage.user + usage.system) / 1_000
 }
 
-async function bytesOf({ worker }: Thread): Promise<number> {
+/** Memory of a thread in bytes beyond what its file usually takes; a silent one is suspect. */
+async function excessOf({ worker, reading }: Thread): Promise<number> {
   const used = await ask(() => worker.getHeapStatistics())
-  return used ? used.total_heap_size + used.external_memory : 0
+  if (!used) return Infinity
+  return used.total_heap_size + used.external_memory - (reading?.task.memory ?? 0)
+}
+
+async function largestOf(threads: readonly Thread[]): Promise<Thread | undefined> {
+  const excess = await Promise.all(threads.map(excessOf))
+  return threads[excess.indexOf(Math.max(...excess))]
 }
 
 /** Ends a file that takes too long. */
@@ -143,13 +168,29 @@ async function watch(thread: Thread): Promise<void> {
   if (thread.reading === reading) end(thread, 'too-slow')
 }
 
-/** Ends the file that takes the most memory if all of them take too much. */
+/** Ends the file that takes most beyond what it should if all of them take too much memory. */
 async function watchMemory(threads: readonly Thread[]): Promise<void> {
   // The memory of a thread that ends is still counted.
   if (ending > 0 || process.memoryUsage.rss() < RESIDENT_BYTES_MAX.reading) return
-  const used = await Promise.all(threads.map(bytesOf))
-  const largest = threads[used.indexOf(Math.max(...used))]
+  const largest = await largestOf(threads)
   if (largest?.reading && ending === 0) end(largest, 'too-large')
+}
+
+/**
+ * Replaces the idle thread that keeps the most memory. When all were replaced in vain, this process
+ * ends, and another one starts with the next file.
+ */
+async function giveBackMemory(): Promise<void> {
+  if (ending > 0 || free.length < THREADS) return
+  if (replaced >= THREADS) {
+    if (unsent === 0) process.exit()
+    return
+  }
+  replaced++
+  const largest = await largestOf(free)
+  if (!largest || !free.includes(largest)) return
+  keepFrom(largest)
+  replace(largest)
 }
 
 function watchAll(): void {
@@ -157,7 +198,8 @@ function watchAll(): void {
   void watchMemory(reading)
   for (const thread of reading) void watch(thread)
   if (reading.length > 0) return
-  if (process.memoryUsage.rss() > RESIDENT_BYTES_MAX.idle) process.exit()
+  if (process.memoryUsage.rss() > RESIDENT_BYTES_MAX.idle) return void giveBackMemory()
+  replaced = 0
   clearInterval(watching)
   watching = undefined
 }

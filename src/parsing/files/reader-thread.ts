@@ -1,9 +1,12 @@
+import { getHeapStatistics, setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { parentPort } from 'node:worker_threads'
 import type { ChosenFile } from './choose-files.ts'
-import { prepareQrCodes } from './qr-codes.ts'
+import { prepareQrCodes, qrMemory, renewQrCodes } from './qr-codes.ts'
 import { type FileFinding, readFile } from './read-file.ts'
 
-// The program of a thread that reads files, one at a time. It says what it found so far.
+// The program of a thread that reads files, one at a time. It says what it found so far, and when
+// it can take a file.
 
 /** A file to read, as it arrives. */
 export type FileTask = Omit<ChosenFile, 'content'> & { number: number; content: Uint8Array }
@@ -11,9 +14,48 @@ export type FileTask = Omit<ChosenFile, 'content'> & { number: number; content: 
 /** `isLast`: the finding is complete. */
 export type ThreadAnswer = 'ready' | { finding: FileFinding; isLast: boolean }
 
+/** Memory in bytes above that at the start, after which a thread gives back what it can. */
+const LEFT_BYTES_MAX = 12_000_000
+
+/**
+ * Maximum length of an array that is created as a whole. V8 ends the process, not only the thread,
+ * when one allocation exceeds the memory of the thread, and a file of some bytes may ask for that.
+ */
+const ARRAY_LENGTH_MAX = 2_000_000
+
+function limitArrays(): void {
+  const check = ([length, ...others]: unknown[]) => {
+    if (others.length > 0 || typeof length !== 'number' || length <= ARRAY_LENGTH_MAX) return
+    throw new RangeError('Invalid array length')
+  }
+  globalThis.Array = new Proxy(Array, {
+    apply(target, own, given: unknown[]) {
+      check(given)
+      return Reflect.apply(target, own, given) as unknown
+    },
+    construct(target, given: unknown[], made) {
+      check(given)
+      return Reflect.construct(target, given, made) as object
+    },
+  })
+}
+
 function answer(message: ThreadAnswer): void {
   parentPort?.postMessage(message)
 }
+
+function bytesNow(): number {
+  const { total_heap_size: heap, external_memory: external } = getHeapStatistics()
+  return heap + external + qrMemory()
+}
+
+limitArrays()
+// The libraries are loaded before the first file, whose time is limited.
+await prepareQrCodes()
+await readFile({ kind: 'pdf', content: Buffer.alloc(0), needsLook: false }, String)
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+const bytesAtStart = bytesNow()
 
 async function read({ content, ...task }: FileTask): Promise<void> {
   const file = {
@@ -21,11 +63,14 @@ async function read({ content, ...task }: FileTask): Promise<void> {
     content: Buffer.from(content.buffer, content.byteOffset, content.byteLength),
   }
   const finding = await readFile(file, (part) => answer({ finding: part, isLast: false }))
+  if (bytesNow() - bytesAtStart > LEFT_BYTES_MAX) {
+    answer({ finding, isLast: false })
+    await renewQrCodes()
+    collectGarbage()
+  }
   answer({ finding, isLast: true })
+  answer('ready')
 }
 
-// The libraries are loaded before the first file, whose time is limited.
-await prepareQrCodes()
-await readFile({ kind: 'pdf', content: Buffer.alloc(0), needsLook: false }, String)
 parentPort?.on('message', (task: FileTask) => void read(task))
 answer('ready')

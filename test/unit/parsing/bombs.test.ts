@@ -59,6 +59,21 @@ test('the caller waits no longer than it says, and the file is read afterwards',
   fresh.close()
 })
 
+test('an owner whose files fill the line does not keep out others', async () => {
+  const fair = createFileReader()
+  const many = Array.from({ length: 300 }, (_, salt) => slowPdf(1_000 + salt))
+  const read = (file: Buffer, owner: string) => {
+    const order = { owner, waitMs: 60_000 }
+    return fair.read(chooseFiles(attached(file), { needsLook: false }), order)
+  }
+  const all = many.map((file) => read(file, 'many'))
+  const own = pdfFile({ url: 'https://other.example/', text: 'room' })
+  const { findings } = await read(own, 'other')
+  expect(findings.links.flatMap(({ urls }) => urls)).toEqual(['https://other.example/'])
+  fair.close()
+  await Promise.all(all)
+}, 120_000)
+
 test('the files of others go before those of an owner whose files take long', async () => {
   const fair = createFileReader()
   const slow = Array.from({ length: 10 }, (_, salt) => slowPdf(100 + salt))

@@ -44,6 +44,22 @@ test('a PDF file gives its links, its text and its QR codes', async () => {
   ])
 })
 
+test('a link of a PDF file is cut at the length that is stored', async () => {
+  const url = `https://link.example/${'a'.repeat(20_000)}`
+  const [found] = await read(pdfFile({ url }))
+  expect(found?.urls).toEqual([url.slice(0, 2_000)])
+})
+
+test('a PNG file whose data only some decoders accept is not decoded', async () => {
+  const file = pngFile(drawQrCode('https://a.example/'))
+  const data = file.indexOf('IDAT') + 4
+  // A window of 8 MB, which zlib does not know.
+  file[data] = 0xf8
+  file[data + 1] = 31 - ((0xf8 * 256) % 31)
+  const { faults } = await readFiles(attached(file), { needsLook: false })
+  expect(faults).toEqual(['unreadable'])
+})
+
 test('a large picture does not hide the code in a small one', async () => {
   const large = pngFile(noise)
   large.writeUInt32BE(3_400, 16)

@@ -20,7 +20,11 @@ function reader() {
   children.push(child)
   const read = (kind: FileKind, content: Buffer, msMax = 700) =>
     new Promise<FileFinding>((settle) =>
-      child.add({ file: { kind, content, needsLook: false, msMax }, isAwaited, settle }),
+      child.add({
+        file: { kind, content, needsLook: false, memory: 40_000_000, msMax },
+        isAwaited,
+        settle,
+      }),
     )
   return { ...child, read }
 }
@@ -62,7 +66,13 @@ test('files that nobody awaits leave a thread free for others', async () => {
     { length: 6 },
     (_, index) =>
       new Promise<FileFinding>((settle) => {
-        const file = { kind: 'pdf', needsLook: false, msMax: 700, content: slowPdf(index) } as const
+        const file = {
+          kind: 'pdf',
+          needsLook: false,
+          memory: 40_000_000,
+          msMax: 700,
+          content: slowPdf(index),
+        } as const
         child.add({ file, isAwaited: () => false, settle })
       }),
   )
