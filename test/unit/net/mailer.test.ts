@@ -20,7 +20,7 @@ import {
  * Short time limits, used only with servers that stall: on a busy machine, a working server may
  * need longer.
  */
-const impatient: Partial<MailerLimits> = { connectionMs: 2_000, greetingMs: 2_000, silenceMs: 200 }
+const impatient: Partial<MailerLimits> = { connectionMs: 2_000, greetingMs: 2_000, silenceMs: 600 }
 // `smtp-server` waits 100 ms before its greeting, and longer on a busy machine.
 const patientAtFirst: Partial<MailerLimits> = { connectionMs: 5_000, greetingMs: 5_000 }
 const raw = Buffer.from('Subject: one\r\n\r\n.a line that begins with a dot\r\n..\r\nend\r\n')
