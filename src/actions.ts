@@ -157,7 +157,7 @@ export function auditDetails({ audit }: Pick<Action, 'audit'>, outcome: Outcome)
   return details.map((detail) => (typeof detail === 'string' ? { action: audit, detail } : detail))
 }
 
-const PROPOSED_MS = 3 * 86_400_000
+const PROPOSED_MS = 3 * DAY_MS
 
 /**
  * Stores an action that a second person must confirm. The action is tried and undone first, so that

@@ -1,9 +1,10 @@
 import { listMarks, listSeries, listSlots, type SlotRange, type SlotRow } from '../db/activity.ts'
 import type { Db } from '../db/pool.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../durations.ts'
 import { levels, type Slot, slotStart, TICK_MS, unpackSlots } from './slots.ts'
 import type { families } from './write-activity.ts'
 
-const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
+const [MINUTE, HOUR, DAY] = [MINUTE_MS, HOUR_MS, DAY_MS]
 
 /**
  * The periods that pages show: their length, the length of the steps in which it is drawn, and of

@@ -1,7 +1,9 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../durations.ts'
+
 /** A resolution: the length of its slots, and how long they are kept, in milliseconds. */
 type Level = { stepMs: number; keepMs: number }
 
-const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000]
+const [SECOND, MINUTE, HOUR, DAY] = [1_000, MINUTE_MS, HOUR_MS, DAY_MS]
 
 /**
  * The resolutions, finest first. Slots begin at multiples of their length in UTC, and each length

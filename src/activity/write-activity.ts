@@ -22,7 +22,7 @@ import {
 import { listBacklogs, listQueueNames } from '../db/dead-letters.ts'
 import { countWaitingMail, listMailTotals } from '../db/mail-relay.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
-import { MINUTE_MS } from '../durations.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../durations.ts'
 import { levels, packSlot, type Slot, slotStart, TICK_MS, unpackSlots } from './slots.ts'
 
 /** The parts of the series that are stored and shown together: the first words of their names. */
@@ -35,9 +35,9 @@ type Needs = Pick<App, 'pool' | 'clock'>
 /** The time in milliseconds after a tick in which its reports and samples become visible. */
 const LATE_MS = 3_000
 /** The part of an outage that one transaction catches up with. */
-const CHUNK_MS = 3_600_000
+const CHUNK_MS = HOUR_MS
 /** After a longer outage, what happened before it is left out. */
-const CAUGHT_UP_MS_MAX = 2 * 86_400_000
+const CAUGHT_UP_MS_MAX = 2 * DAY_MS
 /** A time in which no process wrote that is marked on the graphs. */
 const OUTAGE_MS = 60_000
 /** A progress further in the future than this is wrong, because the clock was. */

@@ -1,4 +1,5 @@
 import sql, { bulk, raw } from 'sql-template-tag'
+import { WEEK_MS } from '../durations.ts'
 import type { FeedbackFormat } from '../mail/feedback-format.ts'
 import type { ConsumerSource, FeedbackTopic, Health } from '../verdict/choose-contact.ts'
 import type { HealthRecord } from '../verdict/contact-health.ts'
@@ -159,7 +160,7 @@ export async function keepHealth(tx: Db, id: string, record: HealthRecord): Prom
 }
 
 /** The longest time in milliseconds that a feedback report may wait before it is sent. */
-const WAITING_MS = 7 * 86_400_000
+const WAITING_MS = WEEK_MS
 
 /**
  * Whether any feedback report sent to a consumer between two instants (both exclusive) has not

@@ -11,22 +11,6 @@ import type { Db } from './pool.ts'
 import { isId, isOneOfIds, preparedRowsOf } from './prepared.ts'
 import { changesAny, rowsOf } from './rows.ts'
 
-/**
- * Withdraws all unsent feedback reports to a consumer, and those merged into them; returns their
- * keys.
- */
-export async function withdrawFeedbackOf(
-  tx: Db,
-  consumerId: string,
-  now: Date,
-): Promise<FeedbackKey[]> {
-  const { rows } = await tx.query<FeedbackKey>(sql`
-    update feedback_reports set state = 'withdrawn', finished_at = ${now}
-    where consumer_id = ${consumerId} and ${isShownUnsent}
-    returning report_id as "reportId", number`)
-  return [...rows, ...(await withdrawMerged(tx, rows, now))]
-}
-
 /** Returns the feedback reports merged into each of the given ones, by report and number. */
 export async function listMerged(
   db: Db,
@@ -146,14 +130,26 @@ export function delayFeedback(
 }
 
 /** Withdraws unsent feedback and what was merged into it; returns the keys. */
-export async function withdrawUnsent(
+export function withdrawUnsent(
   tx: Db,
   keys: readonly FeedbackKey[],
   now: Date,
 ): Promise<FeedbackKey[]> {
+  return withdrawWhere(tx, isAmong(keys), now)
+}
+
+/**
+ * Withdraws all unsent feedback reports to a consumer, and those merged into them; returns their
+ * keys.
+ */
+export function withdrawFeedbackOf(tx: Db, consumerId: string, now: Date): Promise<FeedbackKey[]> {
+  return withdrawWhere(tx, sql`consumer_id = ${consumerId}`, now)
+}
+
+async function withdrawWhere(tx: Db, which: Sql, now: Date): Promise<FeedbackKey[]> {
   const { rows } = await tx.query<FeedbackKey>(sql`
     update feedback_reports set state = 'withdrawn', finished_at = ${now}
-    where ${isAmong(keys)} and ${isShownUnsent}
+    where ${which} and ${isShownUnsent}
     returning report_id as "reportId", number`)
   return [...rows, ...(await withdrawMerged(tx, rows, now))]
 }

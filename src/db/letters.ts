@@ -1,4 +1,5 @@
 import sql from 'sql-template-tag'
+import { WEEK_MS } from '../durations.ts'
 import { uuidFloor } from '../world.ts'
 import type { ReleasedState } from './feedback-waiting.ts'
 import type { Db } from './pool.ts'
@@ -193,7 +194,7 @@ export async function setLetterReporter(tx: Db, id: string, reporterId: string):
 }
 
 /** The longest time in milliseconds that a letter may wait before it is sent. */
-const WAITING_MS = 7 * 86_400_000
+const WAITING_MS = WEEK_MS
 
 /** Returns the states of at most 1000 letters sent to an address since an instant, oldest first. */
 export function listLetterResults(

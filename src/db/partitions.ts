@@ -164,7 +164,7 @@ export const partitionedTables = [
 ] as const
 
 /** Milliseconds from Thursday 1 January 1970 to the first Monday. */
-const MONDAY_MS = 4 * 86_400_000
+const MONDAY_MS = 4 * DAY_MS
 
 /** Returns the start (Monday, 00:00 UTC) of the week of an instant. */
 export function weekOf(at: Date): Date {

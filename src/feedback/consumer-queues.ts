@@ -1,4 +1,5 @@
 import type { WorkApp } from '../app.ts'
+import { HOUR_MS } from '../durations.ts'
 import type { SendOutcome } from '../letters/relay-memory.ts'
 import type { Clock } from '../world.ts'
 
@@ -50,7 +51,7 @@ export type Pauses = {
 /** A pause after a stall is longer than after a refusal, because a stall occupies a connection. */
 export const usualPauses: Pauses = {
   ...{ refusalMs: 30_000, stallMs: 60_000 },
-  ...{ refusalMsMax: 5 * 60_000, stallMsMax: 3_600_000 },
+  ...{ refusalMsMax: 5 * 60_000, stallMsMax: HOUR_MS },
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   nameOf,
 } from '../db/feedback-reports.ts'
 import { mayAppear } from '../db/prepared.ts'
+import { DAY_MS } from '../durations.ts'
 import { reasonOf } from '../errors.ts'
 import {
   type AttemptWatch,
@@ -68,7 +69,7 @@ type Composing = {
 }
 
 /** Time in milliseconds after which undeliverable mail is given up (RFC 5321 §4.5.4.1). */
-const GIVE_UP_MS = 5 * 86_400_000
+const GIVE_UP_MS = 5 * DAY_MS
 /** A batch does not wait for mail expected to take longer than this, in milliseconds. */
 const EXPECTED_MS_MAX = 1_000
 

@@ -10,6 +10,7 @@ import {
 } from '../db/feedback-waiting.ts'
 import { amendRecorded, type RecordedFeedback } from '../db/mass-records.ts'
 import type { Db } from '../db/pool.ts'
+import { HOUR_MS } from '../durations.ts'
 import { send } from '../queue/boss.ts'
 import { queueOf } from './queues.ts'
 import { type QueuedFeedback, queueFeedback } from './queue-feedback.ts'
@@ -47,7 +48,7 @@ export async function recordFeedback(
 }
 
 /** Time in milliseconds that feedback waits for the one that represents it, at most. */
-const FOR_HEAD_MS = 3_600_000
+const FOR_HEAD_MS = HOUR_MS
 
 /**
  * Gives back the feedback reports that an action withdrew, in the states that they had, and

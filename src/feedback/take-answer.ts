@@ -13,6 +13,7 @@ import {
 import { type Feedback, type FeedbackKey, findFeedback } from '../db/feedback-reports.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { insertEvents, type ReportEvent } from '../db/report-events.ts'
+import { DAY_MS } from '../durations.ts'
 import { noteAnswer } from '../letters/reporter-news.ts'
 import { domainOf } from '../mail/address.ts'
 import { concealKeys } from '../mail/conceal-keys.ts'
@@ -40,7 +41,7 @@ export async function markWrong(tx: Db, key: FeedbackKey): Promise<void> {
 }
 
 /** Time in milliseconds for which the answer "not ours" is valid: networks change owners. */
-const CORRECTION_MS = 180 * 86_400_000
+const CORRECTION_MS = 180 * DAY_MS
 
 /**
  * Records that a desk is not responsible for the network of a report. For 180 days it receives no

@@ -1,4 +1,5 @@
 import type { App } from '../app.ts'
+import { DAY_MS } from '../durations.ts'
 import { forLog, reasonOf } from '../errors.ts'
 import type { AlarmNotice } from './alarm-text.ts'
 import type { Channel } from './channels.ts'
@@ -16,7 +17,7 @@ export const emptyDeliveries: Deliveries = { pending: [], failing: {} }
 
 /** Maximum number of messages kept for a channel that fails, and for how long in milliseconds. */
 const PENDING_MAX = 20
-const PENDING_MS_MAX = 24 * 3_600_000
+const PENDING_MS_MAX = DAY_MS
 const RETRY_MS_MIN = 10_000
 const RETRY_MS_MAX = 10 * 60_000
 

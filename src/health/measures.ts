@@ -21,7 +21,7 @@ import { GENERATION_DAYS } from '../db/partitions.ts'
 import type { Db } from '../db/pool.ts'
 import { listChoreRuns, listQueueControls } from '../db/queue-controls.ts'
 import { listRuleProcesses, newestRuleVersion, type RuleProcess } from '../db/rule-sets.ts'
-import { DAY_MS } from '../durations.ts'
+import { DAY_MS, DAY_SECONDS } from '../durations.ts'
 import { reasonOf, sqlState } from '../errors.ts'
 import { phrase } from '../phrase.ts'
 import { deadLetterQueue, refreshNetworksName } from '../queue/define-queue.ts'
@@ -198,7 +198,7 @@ async function measureComingIn({ inbound, now }: Measuring): Promise<Measurement
   const { lastAt } = await inbound
   if (lastAt === null) return unknown(phrase('health-mail-never-came'))
   const duration = secondsSince(lastAt, now)
-  return { value: duration / 86_400, reason: phrase('health-mail-came', { duration }) }
+  return { value: duration / DAY_SECONDS, reason: phrase('health-mail-came', { duration }) }
 }
 
 async function measureBounces({ db, now }: Measuring): Promise<Measurement> {
@@ -278,7 +278,7 @@ async function measureNetworks({ db, now }: Measuring): Promise<Measurement> {
   if (!oldest) return { level: 'unknown', reason: phrase('health-networks-none') }
   const duration = secondsSince(oldest.importedAt, now)
   const said = { source: oldest.source, duration }
-  return { value: duration / 86_400, reason: phrase('health-networks', said) }
+  return { value: duration / DAY_SECONDS, reason: phrase('health-networks', said) }
 }
 
 async function measureRules({ db, judging }: Measuring): Promise<Measurement> {
@@ -356,7 +356,7 @@ async function measurePartitions({ db, now }: Measuring): Promise<Measurement> {
   if (!found) return { value: 0, reason: phrase('health-partitions', { table: '', duration: 0 }) }
   const { table, endsAt } = found
   const duration = secondsSince(now, endsAt)
-  return { value: duration / 86_400, reason: phrase('health-partitions', { table, duration }) }
+  return { value: duration / DAY_SECONDS, reason: phrase('health-partitions', { table, duration }) }
 }
 
 function measureCertificate({ processes, config, now }: Measuring): Promise<Measurement> {
@@ -369,7 +369,7 @@ function measureCertificate({ processes, config, now }: Measuring): Promise<Meas
     return unknown(phrase('health-no-process', { name: 'receive' }))
   }
   const duration = secondsSince(now, new Date(endsAt))
-  const value = duration / 86_400
+  const value = duration / DAY_SECONDS
   return Promise.resolve({ value, reason: phrase('health-certificate', { duration }) })
 }
 
@@ -389,7 +389,7 @@ function measureBackup({ doneAt, now }: Measuring): Promise<Measurement> {
   if (doneAt === null) return unknown(phrase('health-backup-unknown'))
   const duration = secondsSince(doneAt, now)
   const reason = phrase('health-backup', { duration })
-  return Promise.resolve({ value: duration / 86_400, reason })
+  return Promise.resolve({ value: duration / DAY_SECONDS, reason })
 }
 
 function measureAlarms({ alarms: { evaluatedAt }, now }: Measuring): Promise<Measurement> {

@@ -2,6 +2,7 @@ import type { App } from '../app.ts'
 import { type MailRelay, noteRefused } from '../db/mail-relay.ts'
 import type { Db } from '../db/pool.ts'
 import { suppress } from '../db/suppressions.ts'
+import { DAY_MS, HOUR_MS } from '../durations.ts'
 import { statusIn } from '../mail/bounces/codes.ts'
 import { concealKeys } from '../mail/conceal-keys.ts'
 import { storableText } from '../mail/text.ts'
@@ -83,8 +84,8 @@ export type RelayGate = {
  */
 const HOLD_MS = 5 * 60_000
 /** A mail refused for this time in milliseconds, while others are accepted, is rejected itself. */
-const REFUSED_MS_MAX = 86_400_000
-const OTHERS_MS = 3_600_000
+const REFUSED_MS_MAX = DAY_MS
+const OTHERS_MS = HOUR_MS
 
 type Needs = Pick<App, 'pool' | 'clock'>
 

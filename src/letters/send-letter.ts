@@ -13,6 +13,7 @@ import { type Db, inTransaction } from '../db/pool.ts'
 import { pack, unpack } from '../db/rows.ts'
 import { openBytes, sealBytes } from '../db/sealed-bytes.ts'
 import { listSuppressed } from '../db/suppressions.ts'
+import { DAY_MS } from '../durations.ts'
 import { PermanentError } from '../errors.ts'
 import {
   addressKey,
@@ -134,7 +135,7 @@ type Needs = Pick<WorkApp, 'pool' | 'clock' | 'config' | 'mailer'>
 type Payload = z.infer<typeof sendLetter.payload>
 
 /** Time in milliseconds after which an undeliverable letter is given up (RFC 5321 §4.5.4.1). */
-const GIVE_UP_MS = 5 * 86_400_000
+const GIVE_UP_MS = 5 * DAY_MS
 /**
  * Time in milliseconds that a batch waits for its letters; the others continue without their jobs.
  */

@@ -4,7 +4,7 @@ import path from 'node:path'
 import type { App } from '../app.ts'
 import { claimLists, pageListings, removeDelistings, removeListings } from '../db/listings.ts'
 import { inTransaction } from '../db/pool.ts'
-import { DAY_MS } from '../durations.ts'
+import { DAY_MS, HOUR_MS } from '../durations.ts'
 import { jsonFooter, jsonHeader, listedJson } from '../verdict/lists/judge-candidate.ts'
 import {
   type ListEdition,
@@ -45,7 +45,7 @@ type Draft = {
 }
 
 const draftPrefix = '.draft-'
-const DRAFT_MS_MAX = 6 * 3_600_000
+const DRAFT_MS_MAX = 6 * HOUR_MS
 /** Readable by all users, because the name server runs as another user. */
 const READABLE = 0o644
 

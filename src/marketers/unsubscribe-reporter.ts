@@ -10,6 +10,7 @@ import { findAnalysis } from '../db/analyses.ts'
 import { inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { holdReport, type Report } from '../db/reports.ts'
+import { DAY_MS } from '../durations.ts'
 import { findAdvice } from '../letters/advice-letters.ts'
 import type { OneClickOutcome, PostOneClick } from '../mail/list-unsubscribe.ts'
 import { phrase } from '../phrase.ts'
@@ -26,7 +27,7 @@ type Needs = Pick<App, 'pool' | 'clock'>
  */
 const UNDER_WAY_MS = 120_000
 /** Time in milliseconds after which the job of an unfinished request is considered lost. */
-const STUCK_MS = 86_400_000
+const STUCK_MS = DAY_MS
 const STUCK_MAX = 1_000
 
 const lost: OneClickOutcome = { state: 'unknown', outcome: phrase('unsubscribe-unknown') }

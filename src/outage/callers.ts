@@ -4,6 +4,7 @@ import { deserialize, serialize } from 'node:v8'
 import { LRUCache } from 'lru-cache'
 import type { CallerKeys, ValidKey } from '../db/known-callers.ts'
 import { openBytes, sealBytes } from '../db/sealed-bytes.ts'
+import { HOUR_MS } from '../durations.ts'
 import { reasonOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { Clock } from '../world.ts'
@@ -46,7 +47,7 @@ export const unknownCallers: Pick<Callers, 'find'> = { find: ({ find }) => find(
 type Known = { kind: Kind; key: string; found: unknown; mark: string | null; at: number }
 
 const KNOWN_MAX = 5_000
-const KNOWN_MS = 3_600_000
+const KNOWN_MS = HOUR_MS
 const SEALED_FOR = { purpose: 'known callers' } as const
 
 type Needs = {

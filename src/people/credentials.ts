@@ -12,6 +12,7 @@ import {
   type TokenOwner,
   type TokenScope,
 } from '../db/sessions.ts'
+import { HOUR_MS } from '../durations.ts'
 import { BusyError } from '../errors.ts'
 import { type Callers, unknownCallers } from '../outage/callers.ts'
 import { needsDatabase, noOutage, type Outage } from '../outage/outage.ts'
@@ -61,7 +62,7 @@ const TOKEN = /^sp_[A-Za-z0-9_-]{43}$/
 /** Time in milliseconds until a changed password or a revoked token takes effect everywhere. */
 const REMEMBERED_MS = 10_000
 const REMEMBERED_MAX = 10_000
-const USE_NOTED_MS = 3_600_000
+const USE_NOTED_MS = HOUR_MS
 /**
  * Maximum number of concurrent verifications, each of which takes 20 ms of a core: the last one
  * waits up to 3 s.

@@ -19,6 +19,7 @@ import {
   type Webhook,
   type WebhookEvent,
 } from '../db/webhooks.ts'
+import { DAY_MS, HOUR_MS } from '../durations.ts'
 import {
   type PostWebhook,
   webhookKey,
@@ -85,7 +86,7 @@ export async function queueTestWebhook(
 }
 
 /** Time in milliseconds for which deliveries are also signed with the previous secret. */
-const SECRETS_OVERLAP_MS = 86_400_000
+const SECRETS_OVERLAP_MS = DAY_MS
 
 /** What the events of a batch are about, by id. */
 type Subjects = {
@@ -149,11 +150,11 @@ type AttemptNeeds = Pick<App, 'pool' | 'clock'>
 type FailedDelivery = { pausedUntil: Date; isEnded: boolean }
 
 /** Time in milliseconds after which an undelivered event is given up. */
-const GIVE_UP_MS = 86_400_000
+const GIVE_UP_MS = DAY_MS
 /** Time in milliseconds after which a webhook that fails without interruption is switched off. */
-const FAILED_MS = 5 * 86_400_000
+const FAILED_MS = 5 * DAY_MS
 const PAUSE_MS = 30_000
-const PAUSE_MS_MAX = 4 * 3_600_000
+const PAUSE_MS_MAX = 4 * HOUR_MS
 
 /** Stores the result of one attempt, and the resulting state of its webhook. */
 async function keepAttempt(

@@ -12,6 +12,7 @@ import {
   type Webhook,
   type WebhookEvent,
 } from '../db/webhooks.ts'
+import { HOUR_MS } from '../durations.ts'
 import { readWebhookUrl, shownWebhookKey, webhookKey } from '../mail/webhook-message.ts'
 import { uuidFloor, uuidv7 } from '../world.ts'
 import { queueTestWebhook } from './deliver-webhooks.ts'
@@ -126,7 +127,7 @@ export async function tryWebhook(
   { id, reporterId }: Pick<Webhook, 'id' | 'reporterId'>,
 ): Promise<{ deliveryId: string } | 'off' | 'too-often' | undefined> {
   const now = clock()
-  const from = uuidFloor(new Date(now.getTime() - 3_600_000))
+  const from = uuidFloor(new Date(now.getTime() - HOUR_MS))
   return inTransaction(pool, async (tx) => {
     await holdReporters(tx, [reporterId], 'change')
     const webhook = await findWebhook(tx, reporterId, id)

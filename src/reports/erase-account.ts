@@ -35,6 +35,7 @@ import { listRawMessages } from '../db/reports.ts'
 import { pack, unpack } from '../db/rows.ts'
 import { removeSessions, removeTokens } from '../db/sessions.ts'
 import { removeWebhooksOf } from '../db/webhooks.ts'
+import { DAY_MS } from '../durations.ts'
 import { readMessage } from '../mail/message.ts'
 import { type AddressRedactor, createAddressRedactor } from '../mail/redaction/address-redactor.ts'
 import { recipientsIn } from '../mail/redaction/redact-fields.ts'
@@ -188,7 +189,7 @@ const MAILS_AT_ONCE = 200
 const STEPS_MAX = 40
 const WAIT_MS = 60_000
 /** Time in milliseconds to wait for feedback to unreachable abuse desks. */
-const PATIENCE_MS = 4 * 86_400_000
+const PATIENCE_MS = 4 * DAY_MS
 /**
  * Time in milliseconds after which requests authorized before the erasure have ended: a client may
  * take three minutes to send a body.

@@ -12,6 +12,7 @@ import {
 import { holdReporters } from '../db/reporters.ts'
 import { listActiveReporters, listAnalyzedReports } from '../db/reports.ts'
 import { unpack } from '../db/rows.ts'
+import { DAY_MS } from '../durations.ts'
 import { blockOfAddress } from '../mail/ip-blocks.ts'
 import { networkSet, parseIp } from '../mail/ip.ts'
 import type { Analysis } from '../pieces/analyze.ts'
@@ -21,7 +22,7 @@ import { reopenAskedReports } from './set-relays.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock'>
 
-const ACTIVE_MS = 86_400_000
+const ACTIVE_MS = DAY_MS
 /** Maximum numbers of reporters per run: examined, and learned from. */
 const usualLimits = { seen: 5_000, taught: 500 }
 const LAST_UUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'

@@ -5,6 +5,7 @@ import { insertEvents, listEvents, listReportsWith, type ReportEvent } from '../
 import { listRelays, putRelays, removeRelay, trimRelays } from '../db/reporter-relays.ts'
 import { holdReporters } from '../db/reporters.ts'
 import { listAskedReports, markReports, type Report } from '../db/reports.ts'
+import { DAY_MS, HOUR_MS } from '../durations.ts'
 import { blockOfAddress } from '../mail/ip-blocks.ts'
 import { networkSet } from '../mail/ip.ts'
 import { storableText } from '../mail/text.ts'
@@ -76,7 +77,7 @@ type RelayNews = {
 }
 
 const REOPENED_MAX = 200
-const REOPENED_AGE_MS_MAX = 30 * 86_400_000
+const REOPENED_AGE_MS_MAX = 30 * DAY_MS
 /**
  * Queues reports for another analysis if their reporter was asked about one of the blocks: the
  * latest 200 of the last 30 days. They return to `received` and lose their analysis, in the
@@ -206,7 +207,7 @@ async function storeAnswer(
  * Minimum time in milliseconds between two repeated analyses of a report, because each costs a
  * complete analysis and a reporter may change answers often.
  */
-const REOPENING_MS = 3_600_000
+const REOPENING_MS = HOUR_MS
 
 /**
  * Queues reports for another analysis because of new knowledge about relays. A report that was

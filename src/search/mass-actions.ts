@@ -24,6 +24,7 @@ import {
 import { insertAudit } from '../db/audit-log.ts'
 import { listRecorded, listUnsettled, markSettled } from '../db/mass-records.ts'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
+import { HOUR_MS } from '../durations.ts'
 import { send } from '../queue/boss.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { settleReports } from '../reports/restore-reports.ts'
@@ -45,7 +46,7 @@ const SELECTED_MAX = 500
 const PER_MINUTE = 3_000
 const PER_MINUTE_MAX = 6_000
 /** Time in milliseconds during which an action can be undone, and between two steps. */
-export const UNDO_MS = 3_600_000
+export const UNDO_MS = HOUR_MS
 const STEP_MS = 1_000
 const STEPS_A_MINUTE = 60
 

@@ -1,3 +1,4 @@
+import { WEEK_MS } from '../durations.ts'
 import { registrableDomain } from '../mail/address.ts'
 import { addressRefusal } from '../mail/ip-blocks.ts'
 import { addressScope, isInternal, isRoutable, type NetworkSet, parseIp } from '../mail/ip.ts'
@@ -51,7 +52,7 @@ type LearnedRelay = { ip: string; name: string | null; evidence: number }
 export type Lesson = { learned: LearnedRelay[]; proposed: LearnedRelay[] }
 
 const REPORTS_MIN = 10
-const SPAN_MS_MIN = 7 * 86_400_000
+const SPAN_MS_MIN = WEEK_MS
 const SHARE_MIN = 0.9
 const PEER_NETWORKS_MIN = 5
 const AUTHOR_DOMAINS_MIN = 5

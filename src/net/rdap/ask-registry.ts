@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../durations.ts'
 import {
   commonBlock,
   isRegistryBlock,
@@ -133,7 +134,7 @@ function baseOf(texts: readonly string[], mayOpen: (url: URL) => boolean): URL |
  * about a large block.
  */
 const silentPrefix = { 4: 16, 6: 32 } as const
-const UNUSABLE_MS = 3_600_000
+const UNUSABLE_MS = HOUR_MS
 const PARENTS_MAX = 2
 
 /** Dependencies of `askRegistry`; `follow` requests a URL and follows its redirects. */

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../durations.ts'
 import { isPublicName } from '../../mail/address.ts'
 import { addressScope, type IpAddress, parseIp } from '../../mail/ip.ts'
 import type { Fetch } from '../guarded-http.ts'
@@ -74,7 +75,7 @@ export type RequestLimits = { timeoutMs: number; bodyBytesMax: number }
 
 export type RequestTools = { fetch: Fetch; now: Date; limits: RequestLimits }
 
-const RETRY_AFTER_MS_MAX = 86_400_000
+const RETRY_AFTER_MS_MAX = DAY_MS
 const jsonTypes = /^application\/(?:rdap\+json|json)\s*(?:;|$)/i
 
 /**

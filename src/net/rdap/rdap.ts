@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { DAY_MS, HOUR_MS } from '../../durations.ts'
 import { type IpAddress, networkSet, type NetworkSet, parseIp } from '../../mail/ip.ts'
 import type { Clock } from '../../world.ts'
 import {
@@ -93,7 +94,7 @@ const rates: Readonly<Record<string, Rate>> = {
 }
 
 const REST_MS = 30_000
-const REST_MS_MAX = 3_600_000
+const REST_MS_MAX = HOUR_MS
 const SERVERS_MAX = 100
 
 /**
@@ -177,8 +178,8 @@ const usualLimits: RequestLimits = { timeoutMs: 10_000, bodyBytesMax: 512 * 1024
 
 /** Maximum time in milliseconds that a query waits for its slot. */
 const PATIENCE_MS = 20_000
-const SERVICES_MS = 24 * 3_600_000
-const UNREADABLE_MS = 3_600_000
+const SERVICES_MS = DAY_MS
+const UNREADABLE_MS = HOUR_MS
 
 type Tools = { reach: Reach; follow: (url: URL, deadline: Date) => Promise<Followed>; clock: Clock }
 

@@ -41,7 +41,7 @@ const OWNERS = { max: 10_000, ttl: 60_000 }
 const WHOLE_MS_MAX = 60_000
 /** A file that nobody awaits ranks as if its owner's files had taken so much longer. */
 const LATE_MS = 1_000
-/** Each file of an owner that is not read yet ranks its other files lower. */
+/** The files of an owner rank lower by so much for each of them that is not read yet. */
 const WAITING_MS = 100
 /** Bytes that a finding takes besides its texts. */
 const ENTRY_BYTES = 300

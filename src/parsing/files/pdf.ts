@@ -14,7 +14,7 @@ type PdfContent = {
 
 const PAGES_MAX = 10
 const URLS_MAX = 100
-/** No longer link is stored. */
+/** `findLinks` keeps no more of a link. */
 const URL_CHARS_MAX = 2_000
 const PICTURES_MAX = 8
 const TEXT_CHARS_MAX = 64 * 1024

@@ -43,7 +43,7 @@ const START_MS_MAX = 60_000
 /** Time in milliseconds after which a process is ended that does not answer about a file. */
 const ANSWER_MS_MAX = 30_000
 const IDLE_MS = 60_000
-/** What the files that are read at a time may usually take, in bytes. Any file is read alone. */
+/** Memory in bytes that files read at the same time may need; one that needs more is read alone. */
 const MEMORY_MAX = 130_000_000
 const PRIORITY = 5
 const V8_OUT_OF_MEMORY = 134
@@ -170,21 +170,21 @@ function createReading<Order extends FileOrder>() {
       one.finding = finding
       if (is === 'whole') finish(its, one)
     },
-    /** Returns the files that had not begun when the process ended: it ends itself between two. */
+    /** Returns the files that had not begun when the process ended itself, between two files. */
     ended(ended: Ended): Order[] {
       const all = [...reading]
       reading.clear()
-      for (const [its, one] of all) {
-        if (one.order === alone && ended.code !== 0) {
-          finish(its, { ...one, finding: { ...one.finding, fault: faultOf(ended) } })
-          continue
-        }
-        clearTimeout(one.timer)
-        if (ended.code !== 0) suspects.push(one.order)
+      for (const [, { timer }] of all) clearTimeout(timer)
+      if (ended.code === 0) {
+        alone = undefined
+        return all.map(([, { order }]) => order)
       }
-      if (ended.code !== 0) return []
-      alone = undefined
-      return all.map(([, { order }]) => order)
+      for (const [its, one] of all) {
+        const finding = { ...one.finding, fault: faultOf(ended) }
+        if (one.order === alone) finish(its, { ...one, finding })
+        else suspects.push(one.order)
+      }
+      return []
     },
     giveUp(): void {
       for (const [its, one] of reading) finish(its, { ...one, finding: unread })

@@ -1,6 +1,7 @@
 import { type Activity, periods, type Period } from '../../activity/read-activity.ts'
 import { addHistograms, mergeSlots, quantile, type Slot } from '../../activity/slots.ts'
 import type { families } from '../../activity/write-activity.ts'
+import { DAY_MS, HOUR_MS } from '../../durations.ts'
 import {
   duration,
   type Language,
@@ -221,9 +222,9 @@ export function chartData(chart: ChartDefinition, drawn: DrawnActivity) {
 
 const labelsOf: Record<Period, number | 'month'> = {
   hour: 600_000,
-  day: 3 * 3_600_000,
-  week: 86_400_000,
-  month: 4 * 86_400_000,
+  day: 3 * HOUR_MS,
+  week: DAY_MS,
+  month: 4 * DAY_MS,
   year: 'month',
 }
 

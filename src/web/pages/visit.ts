@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { NextFunction, Request, Response } from 'express'
 import { findReporter, findReporterSettings, type Reporter } from '../../db/reporters.ts'
+import { DAY_MS } from '../../durations.ts'
 import { usableRole } from '../../roles.ts'
 import { chooseLanguage, isLanguage } from '../../texts/choose-language.ts'
 import { type Language, type Texts, textsIn } from '../../texts/messages.ts'
@@ -26,7 +27,7 @@ export type Visit = {
   tokenOf?: (sessionId: string) => string
 }
 
-const LANGUAGE_MS = 365 * 86_400_000
+const LANGUAGE_MS = 365 * DAY_MS
 const visits = new WeakMap<Request, Visit>()
 
 /** Identifies the visitor before any page is rendered. */
