@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import path from 'node:path'
-import { messageRefusal, structureLimits } from '../../src/reports/learn-message.ts'
+import { messageRefusal, structureLimits } from '../../src/reports/message-refusal.ts'
 import { readMessage } from '../../src/mail/message.ts'
 
 const corpus = path.join(import.meta.dirname, '..', '..', '..', 'shared', 'corpus')

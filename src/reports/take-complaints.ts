@@ -11,7 +11,7 @@ import { readMessage } from '../mail/message.ts'
 import type { ParserPool } from '../parsing/parser-pool.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import type { Intake } from './accept-report.ts'
-import { messageRefusal, structureLimits } from './learn-message.ts'
+import { messageRefusal, structureLimits } from './message-refusal.ts'
 import { countSourced } from './mail-sources.ts'
 
 type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config'> & {

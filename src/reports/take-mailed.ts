@@ -29,7 +29,7 @@ import type { Limits } from '../people/limits.ts'
 import type { Queue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import type { Intake } from './accept-report.ts'
-import { messageRefusal, structureLimits } from './learn-message.ts'
+import { messageRefusal, structureLimits } from './message-refusal.ts'
 import { takeComplaint, takeMailed, takeTrapped } from './queues.ts'
 
 /** The queue that handles mail of a purpose. */

@@ -17,7 +17,7 @@ import type { ParserPool } from '../parsing/parser-pool.ts'
 import { type Fingerprints, isSameCampaign } from '../pieces/fingerprints.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import type { Intake } from './accept-report.ts'
-import { messageRefusal, structureLimits } from './learn-message.ts'
+import { messageRefusal, structureLimits } from './message-refusal.ts'
 import { countSourced, type SourcedMail } from './mail-sources.ts'
 
 const PAUSE_MS = 500

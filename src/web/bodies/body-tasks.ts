@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import type { z } from 'zod'
 import { readMessage, type ReadMessage } from '../../mail/message.ts'
-import { messageRefusal, type Refusal, structureLimits } from '../../reports/learn-message.ts'
+import { messageRefusal, type Refusal, structureLimits } from '../../reports/message-refusal.ts'
 import { bulkItemSchema, submissionSchema } from '../api/contract/report-schemas.ts'
 import { ProblemError } from '../problem.ts'
 import { percentDecoded } from './urlencoded.ts'
