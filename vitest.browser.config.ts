@@ -1,13 +1,37 @@
 import { defineConfig } from 'vitest/config'
 
+const usual = {
+  globalSetup: ['test/support/global-setup.ts'],
+  expect: { poll: { timeout: 30_000, interval: 20 } },
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
+}
+/** Tests that measure time run alone, after the others. */
+const timed = ['test/browser/{first-visit,newcomer}.test.ts']
+
 /** The tests that need a real Chromium: `npm run test:browser`. */
 export default defineConfig({
   test: {
-    include: ['test/browser/**/*.test.ts'],
-    globalSetup: ['test/support/global-setup.ts'],
-    expect: { poll: { timeout: 30_000, interval: 20 } },
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
-    fileParallelism: false,
+    projects: [
+      {
+        test: {
+          ...usual,
+          name: 'pages',
+          include: ['test/browser/**/*.test.ts'],
+          exclude: timed,
+          maxWorkers: 3,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          ...usual,
+          name: 'timed',
+          include: timed,
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 })

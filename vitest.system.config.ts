@@ -4,10 +4,11 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/system/**/*.test.ts'],
-    globalSetup: ['test/support/global-setup.ts'],
+    globalSetup: ['test/support/global-setup.ts', 'test/system/global-setup.ts'],
     expect: { poll: { timeout: 30_000, interval: 20 } },
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    fileParallelism: false,
+    // Other programs mostly wait, and the largest files build packages.
+    maxWorkers: 3,
   },
 })

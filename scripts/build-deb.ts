@@ -6,11 +6,16 @@ import { parseArgs } from 'node:util'
 
 /**
  * `npm run build:deb`: writes `var/release/signalpost_VERSION_ARCHITECTURE.deb`, for the
- * architecture of this machine, from the package that `npm pack` makes. Needs `dpkg-deb`. With the
- * time of the commit in SOURCE_DATE_EPOCH, the same commit gives the same bytes.
+ * architecture of this machine, from the package that `npm pack` makes, or from the one in
+ * `--archive FILE`. Needs `dpkg-deb`. With the time of the commit in SOURCE_DATE_EPOCH, the same
+ * commit gives the same bytes.
  */
 const { values } = parseArgs({
-  options: { version: { type: 'string' }, out: { type: 'string', default: 'var/release' } },
+  options: {
+    version: { type: 'string' },
+    archive: { type: 'string' },
+    out: { type: 'string', default: 'var/release' },
+  },
 })
 const root = path.join(import.meta.dirname, '..')
 const source = path.join(root, 'deploy/debian')
@@ -36,16 +41,20 @@ try {
 async function install(): Promise<void> {
   const home = path.join(tree, 'usr/lib/signalpost')
   await mkdir(home, { recursive: true })
-  const packed = run('npm', ['pack', '--silent', '--pack-destination', tree])
-  const archive = path.join(tree, packed.trim().split('\n').at(-1) ?? '')
+  const archive = path.resolve(root, values.archive ?? pack())
   run('tar', ['-xzf', archive, '--strip-components=1', '-C', home])
-  await rm(archive)
+  if (values.archive === undefined) await rm(archive)
   // npm refuses the lock file of the package here, which lacks the packages for developers.
   await rm(path.join(home, 'npm-shrinkwrap.json'))
   await cp(path.join(root, 'package-lock.json'), path.join(home, 'package-lock.json'))
   run('npm', ['ci', '--omit=dev', '--no-audit', '--loglevel=error', '--prefix', home])
   await mkdir(path.join(tree, 'usr/bin'))
   await symlink('../lib/signalpost/bin/signalpost', path.join(tree, 'usr/bin/signalpost'))
+}
+
+function pack(): string {
+  const packed = run('npm', ['pack', '--silent', '--pack-destination', tree])
+  return path.join(tree, packed.trim().split('\n').at(-1) ?? '')
 }
 
 async function addFiles(): Promise<void> {

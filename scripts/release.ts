@@ -34,7 +34,8 @@ await mkdir(out, { recursive: true })
 const archive = lastLine(run('npm', ['pack', '--silent', '--pack-destination', out]))
 const names = [archive]
 if (!values['without-deb']) {
-  const built = run('npm', ['run', '--silent', 'build:deb', '--', '--out', out])
+  const given = ['--out', out, '--archive', path.join(out, archive)]
+  const built = run('npm', ['run', '--silent', 'build:deb', '--', ...given])
   names.push(path.basename(lastLine(built)))
 }
 names.push(

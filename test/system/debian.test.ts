@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parse as parseYaml } from 'yaml'
@@ -8,7 +8,7 @@ import { variableNames } from '../../src/config.ts'
 import { freePort } from '../../src/db/embedded.ts'
 import { startCommand } from '../support/process.ts'
 import { basic } from '../support/reporter.ts'
-import { run, systemEnv, takesReport } from './installed.ts'
+import { releasedFile, run, systemEnv, takesReport } from './installed.ts'
 
 /**
  * The Debian package and the image that is made of it, in a new Debian that debootstrap makes.
@@ -19,12 +19,13 @@ const LONG = { timeout: 1_800_000 }
 const root = path.join(import.meta.dirname, '../..')
 const folder = await mkdtemp(path.join(tmpdir(), 'signalpost-debian-'))
 const debian = path.join(folder, 'root')
-const releases = path.join(folder, 'var/release')
 const mounts: string[] = []
 beforeAll(async () => {
   if (!isRoot) return
   await run('debootstrap', ['--variant=minbase', '--include=logrotate', 'bookworm', debian])
-  await run('npm', ['run', 'build:deb', '--', '--out', releases])
+  await mkdir(path.join(folder, 'var/release'), { recursive: true })
+  // The Dockerfile takes the package from this folder.
+  await cp(await releasedFile('.deb'), path.join(folder, 'var/release', await debName()))
 }, LONG.timeout)
 afterAll(async () => {
   for (const mount of mounts.toReversed()) await run('umount', [mount])
@@ -81,7 +82,7 @@ test.runIf(isRoot)(
   LONG,
   async () => {
     await mountInside()
-    const archive = path.join(releases, await debName())
+    const archive = await releasedFile('.deb')
     await cp(archive, at('signalpost.deb'))
     await inside('apt-get update && apt-get install -y --no-install-recommends /signalpost.deb')
     expect(await inside('stat -c "%U:%G %a" /etc/signalpost/signalpost.env')).toBe(

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
+import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { expect } from 'vitest'
+import { expect, inject } from 'vitest'
 import { makePlace, type Place, untilRunning } from '../support/instance.ts'
 import { spamMessage } from '../support/messages.ts'
 import type { Program } from '../support/process.ts'
@@ -28,10 +29,24 @@ export async function run(
   return stdout
 }
 
-/** Packs the program as `npm pack` does; returns the file. */
-export async function packInto(folder: string): Promise<string> {
-  const printed = await run('npm', ['pack', '--pack-destination', folder])
-  return path.join(folder, printed.trim().split('\n').at(-1) ?? '')
+/**
+ * The folder with the files of a release of this checkout. The first test file that asks builds it,
+ * and others wait for it: two builds at once would write to the same `dist`.
+ */
+export async function builtRelease(): Promise<string> {
+  const out = path.join(inject('releaseFolder'), 'release')
+  const build = `umask 022; npm run --silent release -- --out '${out}'`
+  const once = `[ -e '${out}/SHA256SUMS' ] || { ${build}; }`
+  await run('flock', [`${inject('releaseFolder')}/lock`, 'sh', '-c', once])
+  return out
+}
+
+/** Returns the one file of a release with this ending. */
+export async function releasedFile(ending: string): Promise<string> {
+  const out = await builtRelease()
+  const name = (await readdir(out)).find((one) => one.endsWith(ending))
+  if (name === undefined) throw new Error(`The release has no file that ends in ${ending}.`)
+  return path.join(out, name)
 }
 
 /** Starts an installed program on an empty data folder and reports one message to it. */

@@ -2,14 +2,14 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { packInto, reportsOne, run, systemEnv } from './installed.ts'
+import { releasedFile, reportsOne, run, systemEnv } from './installed.ts'
 
 const folder = await mkdtemp(path.join(tmpdir(), 'signalpost-package-'))
 // PostgreSQL runs as another account if the tests run as root.
 await chmod(folder, 0o755)
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-const archive = await packInto(folder)
+const archive = await releasedFile('.tgz')
 
 test('the package installed globally reports one message, on its own Node.js', async () => {
   await run('npm', ['install', '-g', '--prefix', folder, archive], { cwd: folder })
