@@ -10,7 +10,7 @@ import path from 'node:path'
 const root = path.join(import.meta.dirname, '..')
 const dist = path.join(root, 'dist')
 await rm(dist, { recursive: true, force: true })
-const compiler = path.join(root, 'node_modules/@typescript/native/bin/tsc')
+const compiler = path.join(root, 'node_modules/typescript/bin/tsc')
 execFileSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], {
   cwd: root,
   stdio: 'inherit',

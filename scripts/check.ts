@@ -6,11 +6,9 @@ import { text } from 'node:stream/consumers'
  * the end. `npm test` also runs the tests at the same time, because neither the checks nor the
  * start of the tests use all processors; arguments select tests.
  */
-// There are two TypeScript packages, and both have a `tsc`: version 6, whose syntax trees the tests
-// of the source code read, and version 7, which checks types.
 const checks = [
-  ['node', 'node_modules/@typescript/native/bin/tsc', '--noEmit', '--singleThreaded'],
-  ['node', 'node_modules/@typescript/native/bin/tsc', '--noEmit', '-p', 'clients/thunderbird'],
+  ['tsc', '--noEmit', '--singleThreaded'],
+  ['tsc', '--noEmit', '-p', 'clients/thunderbird'],
   ['oxlint', '--deny-warnings', '--report-unused-disable-directives'],
   ['oxfmt', '--check'],
   ['knip'],

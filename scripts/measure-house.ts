@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parseArgs, promisify } from 'node:util'
-import ts from 'typescript'
+import { parseSync } from 'oxc-parser'
 import { measureJourney } from './measure-house/journey.ts'
 
 const root = path.join(import.meta.dirname, '..')
@@ -63,8 +63,7 @@ async function knipIssues(): Promise<number> {
 function exportedTwice(): string[] {
   const byName = new Map<string, string[]>()
   for (const { file, text } of files.filter(({ file: name }) => !name.endsWith('.d.ts'))) {
-    const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest)
-    for (const name of new Set(source.statements.flatMap(exportedNames))) {
+    for (const name of new Set(exportedNames(file, text))) {
       byName.set(name, [...(byName.get(name) ?? []), file])
     }
   }
@@ -73,17 +72,9 @@ function exportedTwice(): string[] {
     .map(([name, places]) => `${name} (${places.join(', ')})`)
 }
 
-function exportedNames(statement: ts.Statement): string[] {
-  if (!ts.canHaveModifiers(statement)) return []
-  const modifiers = ts.getModifiers(statement) ?? []
-  if (!modifiers.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)) return []
-  // Thread libraries require a default export, whose name is never imported.
-  if (modifiers.some(({ kind }) => kind === ts.SyntaxKind.DefaultKeyword)) return []
-  if (ts.isVariableStatement(statement)) {
-    return statement.declarationList.declarations.flatMap(({ name }) =>
-      ts.isIdentifier(name) ? [name.text] : [],
-    )
-  }
-  const name = (statement as ts.DeclarationStatement).name
-  return name && ts.isIdentifier(name) ? [name.text] : []
+/** Without the default exports, which thread libraries require and nothing imports by name. */
+function exportedNames(file: string, text: string): string[] {
+  return parseSync(file, text)
+    .module.staticExports.flatMap(({ entries }) => entries)
+    .flatMap(({ exportName }) => (exportName.kind === 'Name' ? [exportName.name ?? ''] : []))
 }

@@ -1,12 +1,4 @@
-import {
-  type Breach,
-  importsOf,
-  packageOf,
-  type Rule,
-  type TidyFile,
-  type Tree,
-  typescriptIn,
-} from './tree.ts'
+import type { Rule, TidyFile, Tree } from './tree.ts'
 
 const LINES_MAX = 500
 const COLUMNS_MAX = 100
@@ -133,41 +125,6 @@ const versions: Rule = {
   ],
 }
 
-const placed: Rule = {
-  name: 'what src imports is there in production (knip checks the other dependencies)',
-  check: (tree) => {
-    const dependencies = manifestOf(tree)?.read.dependencies ?? {}
-    return misplaced(tree, dependencies)
-  },
-  raises: [
-    [
-      'src/a.ts:1',
-      { 'package.json': '{"devDependencies":{"a":"1.0.0"}}', 'src/a.ts': "import a from 'a/b'" },
-    ],
-  ],
-  passes: [
-    {
-      'package.json': '{"dependencies":{"@a/b":"1.0.0"},"devDependencies":{"a":"1.0.0"}}',
-      'src/a.ts': "import b from '@a/b/c'\nimport type { A } from 'a'\nimport 'node:fs'",
-      'test/a.ts': "import a from 'a'",
-    },
-  ],
-}
-
-function misplaced(tree: Tree, dependencies: Record<string, string>): Breach[] {
-  return typescriptIn(tree, 'src').flatMap((file) =>
-    importsOf(file).flatMap(({ specifier, at, isType }) => {
-      const name = packageOf(specifier)
-      if (name === undefined || isType || name in dependencies || !isDeclared(tree, name)) return []
-      return [`${at} uses ${name}, which is not there in production: make it a dependency`]
-    }),
-  )
-}
-
-function isDeclared(tree: Tree, name: string): boolean {
-  return name in (manifestOf(tree)?.read.devDependencies ?? {})
-}
-
 const british = new RegExp(
   [
     String.raw`\b(colou?r(?<=our)|behaviour|honour|favour|neighbour|licence|catalogue)\w*`,
@@ -200,12 +157,4 @@ const american: Rule = {
 }
 
 /** Rules about the layout of the project. */
-export const projectRules: readonly Rule[] = [
-  length,
-  width,
-  rooms,
-  spelling,
-  versions,
-  placed,
-  american,
-]
+export const projectRules: readonly Rule[] = [length, width, rooms, spelling, versions, american]

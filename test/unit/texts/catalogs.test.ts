@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
+import { Eta } from 'eta'
 import { IntlMessageFormat } from 'intl-messageformat'
-import ts from 'typescript'
+import { type Argument, parseSync, Visitor } from 'oxc-parser'
 import { expect, test } from 'vitest'
 import { phraseParameters } from '../../../src/phrase.ts'
 import { type Code, type Language, locales, textsIn } from '../../../src/texts/messages.ts'
@@ -90,8 +91,9 @@ function found(text: string, pattern: RegExp): string[] {
 
 test('each use of a message gives the parameters that it needs', () => {
   const messages = english.map(([code, all]) => ({ code, holes: holesOf(all) }))
-  const wrong = sources.flatMap(({ file, text }) =>
-    callsIn(text).flatMap(({ call, codes, given }) => {
+  const using = sources.filter(({ text }) => text.includes('texts('))
+  const wrong = using.flatMap(({ file, text }) =>
+    callsIn(codeOf({ file, text })).flatMap(({ call, codes, given }) => {
       const meant = messages.filter(({ code }) => codes.test(code))
       // A source file may call another function named `texts`, that of a form. TypeScript checks
       // the codes in source files, but not in templates.
@@ -101,67 +103,51 @@ test('each use of a message gives the parameters that it needs', () => {
     }),
   )
   expect(wrong).toEqual([])
-  expect(callsIn("texts('chart.highest', { value })")[0]?.given).toEqual(['value'])
+  const template = { file: 'a.eta', text: "<%= texts('chart.highest', { value }) %>" }
+  expect(callsIn(codeOf(template))[0]?.given).toEqual(['value'])
 })
-
-const CALL_CHARS_MAX = 400
 
 type Call = { call: string; codes: RegExp; given: string[] }
 
-/**
- * Returns the calls `texts('code', { name })` of a source or template whose parameters are written
- * literally.
- */
-function callsIn(source: string): Call[] {
-  return [...source.matchAll(/\btexts\(/g)].flatMap(({ index }) => {
-    const { statements } = ts.createSourceFile(
-      'call.ts',
-      source.slice(index, index + CALL_CHARS_MAX),
-      ts.ScriptTarget.Latest,
-    )
-    const [first] = statements
-    if (!first || !ts.isExpressionStatement(first)) return []
-    const call = callOf(first.expression)
-    const [code, params] = call?.arguments ?? []
-    if (!call || !code || (params && !ts.isObjectLiteralExpression(params))) return []
-    const properties = params ? [...params.properties] : []
-    if (properties.some(ts.isSpreadAssignment)) return []
-    const given = properties.map((one) =>
-      one.name && ts.isIdentifier(one.name) ? one.name.text : '',
-    )
-    return codesOf(code).map((codes) => ({ call: source.slice(index, index + 60), codes, given }))
-  })
+const eta = new Eta()
+
+/** Returns the code of a source, or the code that a template is compiled to. */
+function codeOf({ file, text }: { file: string; text: string }): string {
+  return file.endsWith('.eta') ? `function render() {${eta.compileToString(text)}}` : text
 }
 
-/**
- * Returns the innermost call with which an expression begins: for `texts('a').map(f)` the first
- * one.
- */
-function callOf(expression: ts.Expression): ts.CallExpression | undefined {
-  if (ts.isCallExpression(expression)) {
-    return ts.isIdentifier(expression.expression) ? expression : callOf(expression.expression)
-  }
-  if (ts.isPropertyAccessExpression(expression) || ts.isElementAccessExpression(expression)) {
-    return callOf(expression.expression)
-  }
-  if (ts.isBinaryExpression(expression)) return callOf(expression.left)
-  if (ts.isConditionalExpression(expression)) return callOf(expression.condition)
-  return undefined
+/** Returns the calls `texts('code', { name })` in code whose parameters are written literally. */
+function callsIn(code: string): Call[] {
+  const calls: Call[] = []
+  new Visitor({
+    CallExpression({ callee, arguments: [of, params], start }) {
+      const name = callee.type === 'MemberExpression' ? callee.property : callee
+      if (name.type !== 'Identifier' || name.name !== 'texts' || !of) return
+      if (params && params.type !== 'ObjectExpression') return
+      const given = (params?.properties ?? []).map((one) =>
+        one.type === 'Property' && one.key.type === 'Identifier' ? one.key.name : undefined,
+      )
+      if (!given.every((name) => name !== undefined)) return
+      const call = code.slice(start, start + 60)
+      calls.push(...codesOf(of).map((codes) => ({ call, codes, given })))
+    },
+  }).visit(parseSync('code.ts', code).program)
+  return calls
 }
 
 /**
  * Returns patterns of the codes that an expression may have as its value; a variable part matches
  * one part of a code.
  */
-function codesOf(code: ts.Expression): RegExp[] {
+function codesOf(code: Argument): RegExp[] {
   const literal = (text: string) => text.replaceAll('.', '\\.')
-  if (ts.isStringLiteralLike(code)) return [new RegExp(`^${literal(code.text)}$`)]
-  if (ts.isConditionalExpression(code)) {
-    return [...codesOf(code.whenTrue), ...codesOf(code.whenFalse)]
+  if (code.type === 'Literal') return [new RegExp(`^${literal(String(code.value))}$`)]
+  if (code.type === 'ConditionalExpression') {
+    return [...codesOf(code.consequent), ...codesOf(code.alternate)]
   }
-  if (!ts.isTemplateExpression(code)) return []
-  const rest = code.templateSpans.map((span) => `[\\w.-]+${literal(span.literal.text)}`)
-  return [new RegExp(`^${literal(code.head.text)}${rest.join('')}$`)]
+  if (code.type !== 'TemplateLiteral') return []
+  const parts = code.quasis.map(({ value }) => literal(value.cooked ?? ''))
+  return [new RegExp(`^${parts.join('[\\w.-]+')}$`)]
 }
 
 const [LITERAL, DATE, SELECT, PLURAL] = [0, 3, 5, 6]
