@@ -9,7 +9,6 @@ import {
   type QuietHours,
   readAddresses,
   readBlocks,
-  readHeaders,
   readKeepRule,
   readQuietHours,
   readServers,
@@ -99,9 +98,6 @@ const variables = z.object({
   ALARM_COMMAND: z.string().optional(),
   ALARM_HEARTBEAT_URL: httpUrl.optional(),
   ALARM_QUIET_HOURS: z.string().default('').transform(readQuietHours),
-  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
-  OTEL_EXPORTER_OTLP_HEADERS: z.string().default('').transform(readHeaders),
-  OTEL_TRACES_SAMPLER_ARG: fraction().default(1),
   SECURITY_CONTACT: z
     .url({ protocol: /^(https|mailto|tel)$/, error: 'is not an https:, mailto: or tel: address' })
     .optional(),
@@ -216,8 +212,6 @@ export type Config = {
     heartbeatUrl: string | undefined
     quietHours: QuietHours | undefined
   }
-  /** Where traces are sent; undefined if none are. `ratio`: the share of the reports, 0 to 1. */
-  traces: { url: string; headers: Readonly<Record<string, string>>; ratio: number } | undefined
   /** The contact for vulnerability reports; undefined if none is published. */
   securityContact: string | undefined
   securityPolicy: string | undefined
@@ -324,13 +318,6 @@ function publicUrlOf({ PUBLIC_URL, MAIN_URL, HTTP_PORT }: z.infer<typeof variabl
   return (PUBLIC_URL ?? MAIN_URL ?? `http://localhost:${HTTP_PORT}`).replace(/\/+$/, '')
 }
 
-function tracesOf(read: z.infer<typeof variables>): Config['traces'] {
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers } = read
-  if (endpoint === undefined) return undefined
-  const url = `${endpoint.replace(/\/+$/, '')}/v1/traces`
-  return { url, headers, ratio: read.OTEL_TRACES_SAMPLER_ARG }
-}
-
 /** The PostgreSQL that comes with the packages has no extensions. */
 function backend({
   DB_BACKEND,
@@ -410,7 +397,6 @@ export function readConfig(
     listsZone: read.LISTS_ZONE.toLowerCase(),
     listsArePublic: read.LISTS_PUBLIC === 'yes',
     alarms: alarmsOf(read, machine.cwd),
-    traces: tracesOf(read),
     ...{ securityContact: read.SECURITY_CONTACT, securityPolicy: read.SECURITY_POLICY_URL },
     logLevel: read.LOG_LEVEL,
     messageBytesMax: read.MESSAGE_BYTES_MAX,

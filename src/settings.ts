@@ -1,5 +1,4 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net'
-import { unescape } from 'node:querystring'
 import { z } from 'zod'
 
 /** The system's name servers, none, or the given ones: `ip`, `ip:port` or `[ip]:port`. */
@@ -62,18 +61,6 @@ function isServer(entry: string): boolean {
   if (isIP(entry) !== 0) return true
   const isAddress = isIPv4(ip) || (/^\[.*\]$/.test(ip) && isIPv6(ip.slice(1, -1)))
   return isAddress && (port === undefined || (Number(port) >= 1 && Number(port) <= 65_535))
-}
-
-/** Reads `name=value,other=value`, the values in percent-encoding. */
-export function readHeaders(text: string, context: z.RefinementCtx): Record<string, string> {
-  const entries = text.split(',').filter((entry) => entry.trim() !== '')
-  const pairs = entries.map((entry) => /^\s*([\w-]+)\s*=([\x20-\x7e]*)$/.exec(entry))
-  if (pairs.includes(null)) {
-    context.addIssue({ code: 'custom', message: 'is not like "name=value,other=value"' })
-  }
-  return Object.fromEntries(
-    pairs.map((pair) => [pair?.[1] ?? '', unescape(pair?.[2]?.trim() ?? '')]),
-  )
 }
 
 export function readAddresses(text: string, context: z.RefinementCtx): readonly string[] {

@@ -1,5 +1,4 @@
 import type { z } from 'zod'
-import { spans } from '../activity/spans.ts'
 import type { WorkApp } from '../app.ts'
 import { giveBackPlaces } from '../db/consumer-scopes.ts'
 import { postponeJobs } from '../db/dead-letters.ts'
@@ -341,7 +340,6 @@ async function deliver(
 ): Promise<JobOutcome> {
   const { feedback, consumer, refusedSince, reserve } = one
   const takenAt = app.clock()
-  const startMs = performance.now()
   const { raw, copy } = await composing.composed
   if (reserve && app.clock() > reserve.sendBefore) {
     throw new Error('Composing took so long that the mail is left to its job.')
@@ -378,8 +376,6 @@ async function deliver(
     jobId: reserve?.jobId,
     event: { reportId, at, event: state, phrases: [outcomePhrase(state, loaded)] },
   })
-  const attributes = { ...spanAttributes(feedback), 'signalpost.outcome': state }
-  spans.add(reportId, ['forward-feedback', 'internal', startMs], attributes)
   return 'done'
 }
 
@@ -388,10 +384,6 @@ function outcomeState(result: RelayResult | 'held', isShownSent: boolean) {
   if (isShownSent) return 'sent'
   if (result === 'held') return 'held'
   return result.outcome === 'accepted' ? 'sent' : 'refused'
-}
-
-function spanAttributes({ number, consumerId }: SendableFeedback['feedback']) {
-  return { 'signalpost.feedback.number': number, 'signalpost.desk.id': consumerId }
 }
 
 async function sendOne(
@@ -405,15 +397,7 @@ async function sendOne(
     secret: config.secret,
   })
   if (!mailer) throw new Error('Sending is switched off.')
-  const startMs = performance.now()
-  const result = await mailer.send({ envelope: { from, to: feedback.address }, raw, ...how })
-  spans.add(
-    feedback.reportId,
-    ['send-feedback', 'client', startMs],
-    { ...spanAttributes(feedback), 'signalpost.outcome': result.outcome },
-    result.outcome !== 'accepted',
-  )
-  return result
+  return mailer.send({ envelope: { from, to: feedback.address }, raw, ...how })
 }
 
 /**

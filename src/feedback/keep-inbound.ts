@@ -1,4 +1,3 @@
-import { spans } from '../activity/spans.ts'
 import { tally } from '../activity/tally.ts'
 import type { App } from '../app.ts'
 import { endLinkOfLetter } from '../db/accounts.ts'
@@ -108,13 +107,10 @@ async function bounceFeedback(
   at: Date,
 ): Promise<Phrase[]> {
   const { reportId, number } = feedback
-  const startMs = performance.now()
   const status = storable(failure.status)
   const { reason } = failure
   const isNew = await markBounced(tx, { reportId, number, at, status, reason })
   if (!isNew) return [phrase('inbound-bounce-known')]
-  const about = { 'signalpost.feedback.number': number, 'signalpost.bounce': status ?? 'none' }
-  spans.add(reportId, ['take-bounce', 'internal', startMs], about)
   await countMails(tx, 'feedback', ['bounced'])
   tally.count(`desks/bounced/${feedback.consumerId}`)
   const phrases = [phrase('feedback-bounced', { status: status ?? 'none' })]

@@ -1,4 +1,3 @@
-import { spans } from '../activity/spans.ts'
 import { tally } from '../activity/tally.ts'
 import type { App } from '../app.ts'
 import { listPackedAnalyses } from '../db/analyses.ts'
@@ -103,7 +102,6 @@ export async function recordAnswer(
   now: Date,
   { said, mailId }: AnswerContext = {},
 ): Promise<AnswerResult> {
-  const startMs = performance.now()
   const feedback = await findSent(tx, { reportId, number })
   if (!feedback) return 'unknown'
   const words = storableText(concealKeys(said?.trim() ?? ''), COMMENT_CHARS_MAX)
@@ -116,8 +114,6 @@ export async function recordAnswer(
   tally.count(`desks/answered/${feedback.consumerId}`)
   await notifyReporters(tx, feedback, answer, app, now)
   await applyAnswer(tx, feedback, answer, app, now)
-  const about = { 'signalpost.answer': answer, 'signalpost.feedback.number': number }
-  spans.add(reportId, ['take-answer', 'internal', startMs], about)
   return 'taken'
 }
 

@@ -12,7 +12,6 @@ import type { Logger } from '../log.ts'
 import { seedShingles } from '../pieces/shingles/hash.ts'
 import { type BossRole, startBoss, stopBoss } from '../queue/boss.ts'
 import { systemClock } from '../world.ts'
-import { exportSpans } from './export-spans.ts'
 import { claimDataDir, keptDatabasePassword, keptSecret, notedDatabaseUrl } from './data-dir.ts'
 
 /** An application that its opener must close. */
@@ -79,9 +78,8 @@ export async function openApp(
   )
   const secret = config.secret ?? (await keptSecret(config.dataDir))
   const app: App = { config: { ...config, secret }, pool, boss, clock: systemClock, log }
-  const traces = exportSpans(name, app)
   async function close(): Promise<void> {
-    await Promise.all([stopBoss(boss, CLOSE_MS).catch(onError), traces.close()])
+    await stopBoss(boss, CLOSE_MS).catch(onError)
     await nodes?.close()
     await pool.end()
   }

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
 import type { Job } from 'pg-boss'
-import { spans } from '../activity/spans.ts'
 import { keepFirstDue } from '../db/dead-letters.ts'
 import { isOutage, throughOutage } from '../db/follow.ts'
 import { inTransaction, type Pool } from '../db/pool.ts'
@@ -44,9 +43,7 @@ export async function workQueue<Payload extends object>(
 ): Promise<QueueWorker> {
   const worker = new QueueWorker(app, queue, async (jobs) => {
     const again = () => new Date(app.clock().getTime() + OUTAGE_MS)
-    const startMs = performance.now()
     const given = await runBatch(queue, jobs, handle)
-    addSpans(queue.name, jobs, given, startMs)
     const outcomes = given.map((outcome, index): Settled => {
       if (outcome === 'done' || !('outage' in outcome)) return outcome
       const { id: jobId = '', data: payload = {} } = jobs[index] ?? {}
@@ -73,26 +70,6 @@ export async function workQueue<Payload extends object>(
     })
   })
   return worker
-}
-
-/** Adds a job to the traces of its report. The jobs of a batch take the same time. */
-function addSpans(
-  queue: string,
-  jobs: readonly Job<object>[],
-  outcomes: readonly JobOutcome[],
-  startMs: number,
-): void {
-  if (!spans.isOn()) return
-  for (const [index, { data }] of jobs.entries()) {
-    const { reportId, number } = idsIn(data)
-    const outcome = outcomes[index] ?? 'done'
-    const state = typeof outcome === 'string' ? outcome : (Object.keys(outcome)[0] ?? '')
-    const attributes = { 'signalpost.batch': jobs.length, 'signalpost.outcome': state }
-    if (typeof reportId !== 'string') continue
-    const isFailed = ['failed', 'retry', 'outage'].includes(state)
-    const about = { ...attributes, 'signalpost.feedback.number': number }
-    spans.add(reportId, [queue, 'consumer', startMs], about, isFailed)
-  }
 }
 
 /**

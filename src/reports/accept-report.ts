@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import { spans } from '../activity/spans.ts'
 import { batched } from '../db/batched.ts'
 import { claimReportKeys } from '../db/idempotency-keys.ts'
 import { ensurePartitions } from '../db/partitions.ts'
@@ -271,7 +270,6 @@ export function createIntake(app: Needs, refuge?: Refuge): Intake {
 
   return {
     async accept(submission) {
-      const startMs = performance.now()
       const mark = markOf(submission)
       const before = last.get(mark.key)
       const became = before
@@ -279,11 +277,7 @@ export function createIntake(app: Needs, refuge?: Refuge): Intake {
         : keepOne(submission, mark)
       last.set(mark.key, became)
       try {
-        const accepted = await became
-        const { id, is } = accepted
-        const attributes = { 'signalpost.channel': submission.channel, 'signalpost.report.is': is }
-        spans.add(id, ['accept-report', is === 'new' ? 'root' : 'internal', startMs], attributes)
-        return accepted
+        return await became
       } finally {
         if (last.get(mark.key) === became) last.delete(mark.key)
       }

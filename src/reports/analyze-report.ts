@@ -1,5 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { spans } from '../activity/spans.ts'
 import { tally } from '../activity/tally.ts'
 import type { WorkApp } from '../app.ts'
 import { appendEvidence, takeBackEvidence } from '../counting/evidence.ts'
@@ -146,7 +145,6 @@ async function keepTogether(
   app: Needs,
 ): Promise<void> {
   const isAtOnce = (await app.forwardAtOnce?.hasRoom()) ?? false
-  const startMs = performance.now()
   const shard = shardOf(judgments[0]?.report.id ?? '0')
   const { created, counted } = await inShardTransaction(app.pool, shard, async (tx) => {
     const fresh = judgments.filter(({ report: { id } }) => !verdicts.has(id))
@@ -157,9 +155,7 @@ async function keepTogether(
     await requeueReports(tx, app.boss, { ids: overtaken, now: app.clock() })
     return { created: queued, counted: valid }
   })
-  for (const { report, judged } of counted) {
-    const attributes = { 'signalpost.verdict.class': judged.verdict.class }
-    spans.add(report.id, ['store-verdict', 'internal', startMs], attributes)
+  for (const { judged } of counted) {
     tally.count(`reports/verdict/${judged.verdict.class}`)
     tally.count(`networks/${networkName(judged.network)}`)
   }

@@ -1,4 +1,3 @@
-import { spans } from '../activity/spans.ts'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from '@prometheus-io/client'
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { CounterHealth, ReadCounterHealth } from '../counting/run-roll-ups.ts'
@@ -322,15 +321,6 @@ export function createMetrics(
     help: 'Consumers by the state of their address.',
     labelNames: ['health'],
     registers,
-  })
-  new Counter({
-    name: 'signalpost_trace_spans_dropped_total',
-    help: 'Spans of this process that were not sent to the trace collector.',
-    registers,
-    collect() {
-      this.reset()
-      this.inc(spans.dropped())
-    },
   })
   const showQueues = queueGauges(registers)
   const counterMetrics = createCounterMetrics()

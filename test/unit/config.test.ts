@@ -235,22 +235,6 @@ test('the return path domain is in lower case', () => {
   expect(returnPathDomain).toBe('bounces.example')
 })
 
-test('traces are sent to the path of the protocol, with headers', () => {
-  const traces = (env: Record<string, string>) =>
-    readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318/', ...env }, machine).traces
-  const url = 'http://127.0.0.1:4318/v1/traces'
-  expect(traces({})).toEqual({ url, headers: {}, ratio: 1 })
-  const env = {
-    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Basic%20eDp5==, x-team=a',
-    OTEL_TRACES_SAMPLER_ARG: '0.1',
-  }
-  expect(traces(env)).toEqual({
-    ...{ url, ratio: 0.1 },
-    headers: { authorization: 'Basic eDp5==', 'x-team': 'a' },
-  })
-  expect(problemsOf({ OTEL_EXPORTER_OTLP_HEADERS: 'key' })).toHaveLength(1)
-})
-
 test('the quiet hours of alarms have a time zone', () => {
   const hoursOf = (text: string) =>
     readConfig({ ALARM_QUIET_HOURS: text }, machine).alarms.quietHours
