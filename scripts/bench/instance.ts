@@ -47,7 +47,7 @@ export async function startInstance(settings: readonly string[] = []): Promise<I
 }
 
 /** A server for an instance; `close` is called with the instance. */
-export type InstanceServer = Pick<EmbeddedServer, 'url' | 'folder'> & {
+type InstanceServer = Pick<EmbeddedServer, 'url' | 'folder'> & {
   dataDir: string
   close: () => Promise<void>
 }

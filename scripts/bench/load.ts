@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 export type Posted = { id: string; startedAt: number; ms: number; status: number }
 
 /** The destination of reports. */
-export type Target = { url: string; token: string }
+type Target = { url: string; token: string }
 
 /**
  * Posts messages over `connections` keep-alive connections, each connection as soon as its previous

@@ -123,7 +123,7 @@ export async function startSink(): Promise<Sink> {
 }
 
 /** Returns the messages whose report leads to feedback if every network is known. */
-export async function forwardable(messages: readonly Buffer[]): Promise<Buffer[]> {
+async function forwardable(messages: readonly Buffer[]): Promise<Buffer[]> {
   const owed = await Promise.all(
     messages.map(async (raw) => {
       const options = { trustedRelays: [], ignoreStamps: false }

@@ -89,15 +89,6 @@ function recolored(picture: Picture, change: (value: number, index: number) => n
   return { ...picture, data }
 }
 
-/** Puts a picture with transparent places on white. */
-export function onWhite({ width, height, data }: Picture): Picture {
-  const opaque = data.map((value, at) => {
-    const alpha = data[at - (at % 4) + 3] ?? 0
-    return at % 4 === 3 ? 255 : 255 + ((value - 255) * alpha) / 255
-  })
-  return { width, height, data: opaque }
-}
-
 const scaled = (by: number, { width, height }: Picture) =>
   [Math.round(width * by), Math.round(height * by)] as const
 
