@@ -53,9 +53,9 @@ import { runActOnReports, runSettleActions } from '../search/mass-actions.ts'
 import { runIndexReports } from '../search/index-reports.ts'
 import { actOnReports, indexReports, settleActions } from '../search/queues.ts'
 import { runMakeBackup } from './backup.ts'
+import { runOwnCommand } from './own-command.ts'
 import { makeBackup, refreshNetworks, trainModel } from './queues.ts'
 import { runRefreshNetworks } from './refresh-networks.ts'
-import { runTrainModel } from './train-model.ts'
 
 /** The dependencies of the handlers besides the application. */
 type Tools = App &
@@ -77,6 +77,7 @@ type HandledQueue = {
 
 /** One run is enough for all jobs that a schedule added during a pause or an outage. */
 const CHORES_AT_ONCE = 1_000
+const TRAINING_MS_MAX = 7_000_000
 
 /** All queues with their handlers. */
 export const handledQueues: readonly HandledQueue[] = [
@@ -132,6 +133,11 @@ function handledOneByOne<Payload extends object>(
   return handled(queue, (payloads, tools) =>
     Promise.all(payloads.map((payload) => run(payload, tools))),
   )
+}
+
+async function runTrainModel({ log }: Pick<App, 'log'>): Promise<void> {
+  const result = await runOwnCommand(['train', '--nightly'], TRAINING_MS_MAX)
+  log.info({ result }, 'Nightly training ended.')
 }
 
 function scheduled(queue: Queue, run: (tools: Tools) => Promise<unknown>): HandledQueue {

@@ -34,9 +34,10 @@ import {
   reportTable,
   reputationDefinitions,
   reputationFacts,
+  senderFacts,
+  senderTable,
 } from './outside-facts.ts'
 import { seenDefinitions, type SeenFacts } from './seen-facts.ts'
-import { senderFacts, senderTable } from './sender-facts.ts'
 
 /** All facts, by group. Do not rename them: stored rules and models refer to them. */
 export const factDefinitions: readonly FactDefinition[] = [
