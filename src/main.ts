@@ -1,3 +1,4 @@
+import './require-node.js'
 import { enableCompileCache } from 'node:module'
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
@@ -345,10 +346,9 @@ const commands: Record<string, Command> = {
       const { collectImap, parseCollect } = await import('./cli/collect-imap.ts')
       const { readCollectorFile } = await import('./cli/collector-settings.ts')
       const { file, isOnce } = parseCollect(args)
-      const settings = await readCollectorFile(file)
       const stop = new AbortController()
       const io = { print: say, complain, signal: stop.signal }
-      const collecting = collectImap(settings, { isOnce }, io)
+      const collecting = collectImap(await readCollectorFile(file), { isOnce }, io)
       void stopSignal().then(() => {
         stop.abort()
         return closeInTime(() => collecting.then(() => undefined))

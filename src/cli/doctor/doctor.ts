@@ -2,12 +2,11 @@ import type { Config } from '../../config.ts'
 import { createResolver } from '../../net/resolver.ts'
 import { systemClock } from '../../world.ts'
 import { checkDatabase } from './database.ts'
-import type { Finding, Patient } from './finding.ts'
+import { type Finding, ok, type Patient } from './finding.ts'
 import {
   checkCertificate,
   checkDataFolder,
   checkDisk,
-  checkNode,
   checkSettingsFile,
   checkSigningFile,
   checkSpool,
@@ -35,7 +34,7 @@ export async function doctor(
   try {
     if (config.mainUrl !== undefined) return conclude(await checkFront(patient, env))
     const findings = await Promise.all([
-      checkNode(process.versions.node),
+      ok(`Node.js is ${process.versions.node}.`),
       checkSettingsFile(env),
       checkDataFolder(patient),
       checkDisk(patient),
@@ -59,7 +58,7 @@ export async function doctor(
 function checkFront(patient: Patient, env: NodeJS.ProcessEnv) {
   const ofSpool = { config: { ...patient.config, dataDir: patient.config.spool.folder } }
   return Promise.all([
-    checkNode(process.versions.node),
+    ok(`Node.js is ${process.versions.node}.`),
     checkSettingsFile(env),
     checkDataFolder(ofSpool),
     checkDisk(ofSpool),

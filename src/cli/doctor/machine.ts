@@ -8,19 +8,8 @@ import { findSpoolFault } from '../../outage/spool.ts'
 import { endOf, readTlsFiles } from '../../processes/receive/receive.ts'
 import { bad, type Finding, ok, type Patient } from './finding.ts'
 
-const NODE_MAJOR_MIN = 24
 const READABLE_BY_OTHERS = 0o004
 const OPEN_TO_OTHERS = 0o077
-
-/** Checks the version of Node.js, such as `26.10.0`. */
-export function checkNode(version: string): Finding {
-  if (Number.parseInt(version, 10) >= NODE_MAJOR_MIN) return ok(`Node.js is ${version}.`)
-  return bad(
-    'problem',
-    `Node.js is ${version}, which is too old.`,
-    'Run "signalpost" or "npm start", which use the Node.js that is installed with Signalpost.',
-  )
-}
 
 /** Checks that this account can use the data folder, and that no other account can read it. */
 export async function checkDataFolder({ config }: Pick<Patient, 'config'>): Promise<Finding[]> {

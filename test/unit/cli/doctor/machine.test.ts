@@ -8,7 +8,6 @@ import {
   checkCertificate,
   checkDataFolder,
   checkDisk,
-  checkNode,
   checkSettingsFile,
   checkSigningFile,
 } from '../../../../src/cli/doctor/machine.ts'
@@ -38,11 +37,6 @@ async function fileWith(name: string, content: string, mode = 0o600): Promise<st
   await chmod(file, mode)
   return file
 }
-
-test('an old Node.js is a problem', () => {
-  expect(checkNode('20.20.2')).toMatchObject({ level: 'problem' })
-  expect(checkNode('26.10.0')).toMatchObject({ level: 'ok' })
-})
 
 test('a missing data folder, and secrets that others may read, are problems', async () => {
   expect(await checkDataFolder(configOf({ DATA_DIR: '/nonexistent' }))).toMatchObject([
