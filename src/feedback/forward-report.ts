@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { z } from 'zod'
 import type { WorkApp } from '../app.ts'
 import { giveBackPlaces } from '../db/consumer-scopes.ts'
@@ -71,6 +72,8 @@ type Composing = {
 const GIVE_UP_MS = 5 * DAY_MS
 /** A batch does not wait for mail expected to take longer than this, in milliseconds. */
 const EXPECTED_MS_MAX = 1_000
+
+const SHOWN_SEND_MS_MAX = 10_000
 
 /**
  * Composes a batch of feedback reports and sends them, or holds them. Each result is stored
@@ -336,8 +339,9 @@ async function deliver(
   loaded: LoadedFeedback,
   composing: Composing,
   app: Needs,
-  { queues, keeper, relay, retryMs }: Forwarding,
+  forwarding: Forwarding,
 ): Promise<JobOutcome> {
+  const { queues, keeper, relay, retryMs } = forwarding
   const { feedback, consumer, refusedSince, reserve } = one
   const takenAt = app.clock()
   const { raw, copy } = await composing.composed
@@ -350,7 +354,13 @@ async function deliver(
     relay.send({ to: feedback.address, refusedSince: since }, (watch) =>
       sendOne(raw, feedback, { ...how, ...watch }, app),
     )
+  const isShownSent = feedback.isShadowed && app.mailer !== undefined
+  if (isShownSent) await wait(forwarding.sendMs)
+  const startMs = performance.now()
   const result: RelayResult | 'held' | undefined = ticket ? await ticket.run(sending) : 'held'
+  if (typeof result === 'object' && result.outcome === 'accepted') {
+    forwarding.sendMs = Math.min(performance.now() - startMs, SHOWN_SEND_MS_MAX)
+  }
   if (result === undefined || (result !== 'held' && result.outcome === 'later')) {
     if (hourlyMaxOf(consumer, app.config) !== undefined) {
       await giveBackPlaces(app.pool, consumer.id, 1, hourOf(takenAt))
@@ -364,7 +374,7 @@ async function deliver(
     return { postponedTo: new Date(app.clock().getTime() + retryMs), payload: {} }
   }
   const { reportId, number, isShadowed } = feedback
-  const state = outcomeState(result, isShadowed && app.mailer !== undefined)
+  const state = outcomeState(result, isShownSent)
   const at = app.clock()
   const reply = result === 'held' ? null : result.reply
   await keeper.keep({

@@ -153,6 +153,11 @@ export type Forwarding = {
   inProgress: Map<string, Promise<unknown>>
   /** The number of reports that are sent without their jobs. */
   handedOver: number
+  /**
+   * How long the last accepted mail took to send, in milliseconds. Shadowed reports, of which
+   * nothing is sent, are shown as sent after the same time.
+   */
+  sendMs: number
   /** Time in milliseconds that a batch waits for mail that is being sent. */
   waitMsMax: number
   /**
@@ -165,6 +170,8 @@ export type Forwarding = {
 
 const PATIENCE_MS = 2_000
 const AGAIN_MS = 30_000
+/** Usual for mail servers; applies until the first mail is sent. */
+const USUAL_SEND_MS = 300
 
 export function openForwarding(
   app: Pick<App, 'pool' | 'boss' | 'clock' | 'config'>,
@@ -178,8 +185,8 @@ export function openForwarding(
 ): Forwarding {
   const queues = createConsumerQueues(app.clock, pauses)
   relay.onFresh(() => queues.forgive())
-  const kept = { keeper: createKeeper(app), relay }
-  return { queues, ...kept, inProgress: new Map(), handedOver: 0, waitMsMax, leaseMs, retryMs }
+  const kept = { keeper: createKeeper(app), relay, inProgress: new Map(), handedOver: 0 }
+  return { queues, ...kept, sendMs: USUAL_SEND_MS, waitMsMax, leaseMs, retryMs }
 }
 
 /** With this number of handed-over reports, further ones are left to their jobs. */

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
 import { findFeedbackMessage, listFeedback, nameOf } from '../../../src/db/feedback-reports.ts'
 import { concealKeysIn } from '../../../src/mail/conceal-keys.ts'
@@ -172,4 +173,17 @@ test('while many are unsent, further ones get usual jobs, and the analysis goes 
   const [key = { reportId: '', number: 1 }] = await analyze('no-room')
   expect(handed).toEqual([])
   expect(await jobStartsIn(key)).toBeLessThanOrEqual(0)
+})
+
+test('a shadowed report is shown as sent after the time that the last mail took', async () => {
+  await analyze('takes-its-time')
+  answer = () => wait(400).then(() => accepted)
+  await sendHanded()
+  handed = []
+  await analyze('is-shadowed')
+  handed = handed.map((one) => ({ ...one, feedback: { ...one.feedback, isShadowed: true } }))
+  const startMs = performance.now()
+  await sendHanded()
+  expect(performance.now() - startMs).toBeGreaterThan(390)
+  expect(mails).toHaveLength(1)
 })
