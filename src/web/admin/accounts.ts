@@ -5,14 +5,15 @@ import { storableText } from '../../mail/text.ts'
 import { disableAccount, enableAccount, grantRole } from '../../people/account-actions.ts'
 import { roleMeanings } from '../../roles.ts'
 import { message } from '../../texts/messages.ts'
-import { pageOf, queryOf } from '../pages/render.ts'
+import { queryOf } from '../pages/render.ts'
 import { visitOf } from '../pages/visit.ts'
 import { searchParamsOf } from '../search-params.ts'
 import type { Site } from '../site.ts'
+import { sendList, textParam } from './list-page.ts'
 import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
-const LINES = 50
+const SIGN_UPS_SHOWN = 50
 const ADDRESS_CHARS_MAX = 320
 
 /** The page with accounts and pending sign-ups, on which an account can be disabled. */
@@ -31,24 +32,16 @@ export function accountAdminRoutes(site: Site): Router {
 }
 
 async function sendAccounts(req: Request, res: Response, site: Site): Promise<void> {
-  const given = searchParamsOf(req)
-  const text = (name: string) => storableText(given.get(name) ?? '', ADDRESS_CHARS_MAX)
-  const [begin, after] = [text('begin').toLowerCase(), text('after')]
-  const page = { begin, after: after || undefined, limit: LINES + 1 }
-  const rows = await listAccounts(site.pool, page)
-  const { lines, next } = pageOf(rows, LINES, ({ email }) => ({ begin, after: email }))
-  const isFirst = after === ''
-  sendAdminPage(req, res, {
+  const isFirst = !searchParamsOf(req).has('after')
+  await sendList(req, res, {
     view: 'admin/accounts/list',
-    title: visitOf(req).texts('accounts.title'),
-    data: {
-      lines,
-      next,
-      begin,
-      isFirst,
-      signUps: isFirst ? await listSignUps(site.pool, site.clock(), LINES) : [],
-      done: doneMessage(req, disableAccount, enableAccount, resendConfirmation),
-    },
+    title: 'accounts.title',
+    filters: { begin: (text) => storableText(text, ADDRESS_CHARS_MAX).toLowerCase() },
+    cursor: { after: textParam(ADDRESS_CHARS_MAX) },
+    read: (page) => listAccounts(site.pool, page),
+    next: ({ email }) => ({ after: email }),
+    actions: [disableAccount, enableAccount, resendConfirmation],
+    data: { signUps: isFirst ? await listSignUps(site.pool, site.clock(), SIGN_UPS_SHOWN) : [] },
   })
 }
 

@@ -4,20 +4,18 @@ import { auditActions, type AuditEntry, type AuditQuery, listAudit } from '../..
 import type { Db } from '../../db/pool.ts'
 import { findReporterByEmail, listReporterEmails } from '../../db/reporters.ts'
 import { DAY_MS } from '../../durations.ts'
-import { storableText } from '../../mail/text.ts'
 import { verifyAudit } from '../../people/audit-seals.ts'
 import type { Code } from '../../texts/messages.ts'
 import { csvLine } from '../../mail/csv.ts'
 import { concealKeys } from '../../mail/conceal-keys.ts'
-import { isUuid, pageOf, queryOf } from '../pages/render.ts'
+import { queryOf } from '../pages/render.ts'
 import { visitOf } from '../pages/visit.ts'
 import { searchParamsOf } from '../search-params.ts'
 import type { Site } from '../site.ts'
-import { sendAdminPage } from './send-admin-page.ts'
+import { readParams, sendList, textParam, uuidParam } from './list-page.ts'
 
 type Needs = Pick<Site, 'pool' | 'clock' | 'config'>
 
-const LINES = 50
 const TEXT_CHARS_MAX = 320
 const EXPORT_PAGE = 1_000
 const commandLine = 'command line'
@@ -31,19 +29,10 @@ export function auditRoutes(site: Needs): Router {
   return router
 }
 
-type SearchForm = Record<'person' | 'action' | 'text' | 'since' | 'until', string>
+const textOf = textParam(TEXT_CHARS_MAX)
+const filters = { person: textOf, action: textOf, text: textOf, since: textOf, until: textOf }
 
-function formOf(req: Request): SearchForm {
-  const given = searchParamsOf(req)
-  const text = (name: string) => storableText(given.get(name)?.trim() ?? '', TEXT_CHARS_MAX)
-  return {
-    person: text('person'),
-    action: text('action'),
-    text: text('text'),
-    since: text('since'),
-    until: text('until'),
-  }
-}
+type SearchForm = Record<keyof typeof filters, string | undefined>
 
 /** The search of a form; an unknown person or an invalid day is a fault. */
 async function readSearch(
@@ -51,50 +40,46 @@ async function readSearch(
   db: Db,
 ): Promise<{ query: AuditQuery; faults: Code[] }> {
   const faults: Code[] = []
-  const isPerson = form.person !== '' && form.person !== commandLine
-  const person = isPerson ? await findReporterByEmail(db, form.person) : undefined
-  if (isPerson && !person) faults.push('audit.noAccount')
+  const name = form.person === commandLine ? undefined : form.person
+  const person = name === undefined ? undefined : await findReporterByEmail(db, name)
+  if (name !== undefined && !person) faults.push('audit.noAccount')
   const [since, until] = [dayOf(form.since), dayOf(form.until)]
   if (since === null || until === null) faults.push('audit.badDay')
   const query = {
     reporterId: form.person === commandLine ? null : person?.id,
-    action: form.action || undefined,
-    text: form.text || undefined,
+    action: form.action,
+    text: form.text,
     since: since ?? undefined,
     until: until ? new Date(until.getTime() + DAY_MS) : undefined,
   }
   return { query, faults }
 }
 
-/** A day in UTC; undefined for an empty text, null for an invalid one. */
-function dayOf(text: string): Date | undefined | null {
-  if (text === '') return undefined
+/** A day in UTC; undefined if absent, null for an invalid one. */
+function dayOf(text: string | undefined): Date | undefined | null {
+  if (text === undefined) return undefined
   const day = new Date(`${text}T00:00:00Z`)
   return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(day.getTime()) ? day : null
 }
 
 async function sendAudit(req: Request, res: Response, site: Needs): Promise<void> {
   const { texts } = visitOf(req)
-  const form = formOf(req)
+  const form = readParams(req, filters)
   const { query, faults } = await readSearch(form, site.pool)
-  const given = searchParamsOf(req)
-  const before = isUuid(given.get('before')) ? (given.get('before') ?? undefined) : undefined
-  const page = { before, limit: LINES + 1 }
-  const rows = faults.length > 0 ? [] : await listAudit(site.pool, page, query)
-  const { lines, next } = pageOf(rows, LINES, ({ id }) => ({ ...form, before: id }))
-  sendAdminPage(req, res, {
+  const { pool } = site
+  await sendList(req, res, {
     view: 'admin/audit',
-    title: texts('audit.title'),
-    status: faults.length > 0 ? 422 : 200,
+    title: 'audit.title',
+    filters,
+    cursor: { before: uuidParam },
+    read: async (page) =>
+      faults.length > 0 ? [] : withNames(await listAudit(pool, page, query), pool),
+    next: ({ id }) => ({ before: id }),
+    refused: { problems: faults.map((code) => texts(code)), given: {} },
     data: {
-      lines: await withNames(lines, site.pool),
-      next,
-      isFirst: before === undefined,
-      form,
-      faults: faults.map((code) => texts(code)),
       actions: auditActions.toSorted(),
       search: queryOf(form),
-      check: given.get('check') === '1' ? await verifyAudit(site) : undefined,
+      check: searchParamsOf(req).get('check') === '1' ? await verifyAudit(site) : undefined,
     },
   })
 }
@@ -118,7 +103,7 @@ async function sendExport(
   { pool }: Needs,
   format: keyof typeof types,
 ): Promise<void> {
-  const form = formOf(req)
+  const form = readParams(req, filters)
   const { query, faults } = await readSearch(form, pool)
   if (faults.length > 0) return res.redirect(303, `/admin/audit${queryOf(form)}`)
   res.setHeader('content-type', types[format])

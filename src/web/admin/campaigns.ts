@@ -24,20 +24,21 @@ import { findRawMessage, findReport, listReportsByIds, type Report } from '../..
 import { unpack } from '../../db/rows.ts'
 import { listFoundReports } from '../../db/search.ts'
 import { uuidTime } from '../../world.ts'
-import { isUuid, pageOf, queryOf } from '../pages/render.ts'
+import { isUuid, pageOf } from '../pages/render.ts'
 import { seriesChart } from '../pages/series-chart.ts'
 import { type Visit, visitOf } from '../pages/visit.ts'
 import { searchParamsOf } from '../search-params.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
+import { digitsParam, sendList, uuidParam } from './list-page.ts'
 import { mostFrequent } from './reports.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
 type Needs = Pick<Site, 'pool' | 'clock'>
 
-const CAMPAIGN_LINES = 25
 /** Number of newest reports from which the origins and contents of a campaign are computed. */
 const NEWEST = 200
+const CAMPAIGN_LINES = 25
 const ORIGINS_SHOWN = 50
 const SHOWN = 10
 const TEXT_CHARS_SHOWN = 4_000
@@ -78,7 +79,7 @@ async function sendCampaign(
       ...content,
       sample,
       lines,
-      next: page.next,
+      ...{ first: visit.path, next: page.next && visit.path + page.next },
       isFirst: before === undefined,
     },
   })
@@ -214,8 +215,6 @@ async function describeSample(report: Report, raw: Buffer) {
   return { report, text: text && shownText(text, TEXT_CHARS_SHOWN) }
 }
 
-const LINES = 50
-
 /** Earlier than any stored data, and within the range of valid dates. */
 const FIRST_DAY = '2000-01-01'
 const REPORTS_MAX = 2 ** 31 - 1
@@ -238,32 +237,29 @@ async function sendDay(
   reader: CounterReader,
 ): Promise<void> {
   const { texts } = visitOf(req)
-  const given = searchParamsOf(req)
   const today = dayOf(site.clock())
-  const wanted = given.get('day') ?? ''
+  const wanted = searchParamsOf(req).get('day') ?? ''
   const isFault = wanted !== '' && !isDay(wanted, today)
   const day = wanted === '' || isFault ? today : wanted
-  const after = readAfter(given)
-  const rows = await listLargestCampaigns(site.pool, day, { after, limit: LINES + 1 })
-  const { lines, next } = pageOf(rows, LINES, ({ campaignId, reports }) => ({
-    day,
-    after: campaignId,
-    reports: String(reports),
-  }))
   const before = daysAfter(day, -1)
-  sendAdminPage(req, res, {
+  await sendList(req, res, {
     view: 'admin/campaigns',
-    title: texts('campaigns.title'),
-    status: isFault ? 422 : 200,
+    title: 'campaigns.title',
+    filters: { day: () => day },
+    cursor: { after: uuidParam, reports: digitsParam },
+    read: async ({ after, reports, limit }) => {
+      const page = { after: lineBefore(after, Number(reports)), limit }
+      return describe(await listLargestCampaigns(site.pool, day, page), day, site, reader)
+    },
+    next: ({ campaignId, reports }) => ({ after: campaignId, reports: String(reports) }),
+    refused: {
+      problems: isFault ? [texts('campaigns.wrongDay', { example: today })] : [],
+      given: {},
+    },
     data: {
-      day,
-      today,
-      faults: isFault ? [texts('campaigns.wrongDay', { example: today })] : [],
+      ...{ day, today },
       dayBefore: before < FIRST_DAY ? undefined : before,
       dayAfter: day < today ? daysAfter(day, 1) : undefined,
-      lines: await describe(lines, day, site, reader),
-      next,
-      first: after && queryOf({ day }),
     },
   })
 }
@@ -294,14 +290,10 @@ async function describe(
   }))
 }
 
-/**
- * Parses the parameters that name the last line of the previous page; undefined if they are absent
- * or invalid.
- */
-function readAfter(given: URLSearchParams): CampaignLine | undefined {
-  const [campaignId, reports] = [given.get('after'), Number(given.get('reports'))]
-  const isCount = Number.isInteger(reports) && reports > 0 && reports <= REPORTS_MAX
-  return isUuid(campaignId) && isCount ? { campaignId, reports } : undefined
+/** The last line of the previous page; undefined if the parameters are absent or invalid. */
+function lineBefore(campaignId: string | undefined, reports: number): CampaignLine | undefined {
+  const isCount = reports > 0 && reports <= REPORTS_MAX
+  return campaignId !== undefined && isCount ? { campaignId, reports } : undefined
 }
 
 function isDay(text: string, today: string): boolean {

@@ -12,15 +12,12 @@ import {
   setConsumer,
   stopConsumer,
 } from '../../feedback/consumer-actions.ts'
-import { storableText } from '../../mail/text.ts'
 import { scopeText } from '../../verdict/consumers.ts'
 import { healthAt, mayNotify, stateAt } from '../../verdict/contact-health.ts'
 import { shownSettings } from '../consumers/enroll.ts'
-import { pageOf } from '../pages/render.ts'
-import { visitOf } from '../pages/visit.ts'
-import { searchParamsOf } from '../search-params.ts'
 import type { Site } from '../site.ts'
-import { doneMessage, postAction } from './post-action.ts'
+import { choiceParam, sendList, textParam } from './list-page.ts'
+import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
 type ConsumerNeeds = Pick<Site, 'pool' | 'clock' | 'config' | 'publicUrl'>
@@ -67,20 +64,19 @@ async function sendConsumer(
   })
 }
 
-const LINES = 50
 const ADDRESS_CHARS_MAX = 254
 const states: readonly ConsumerState[] = ['found', 'enrolled', 'paused', 'stopped']
 
 /** The pages to list and change consumers. */
 export function consumerRoutes(site: Site): Router {
   const router = Router()
-  router.get('/', (req, res) => sendConsumers(req, res, site, undefined))
+  router.get('/', (req, res) => sendConsumers(req, res, site))
   router.post(
     '/',
     postAction(site, {
       actions: addConsumer,
       back: (_, outcome) => `/admin/consumers/${'id' in outcome ? outcome.id : ''}`,
-      show: (req, res, { problems }) => sendConsumers(req, res, site, problems.join(' ')),
+      show: (req, res, refused) => sendConsumers(req, res, site, refused),
     }),
   )
   const find = async (req: Request) => getConsumer(site.pool, String(req.params['id']))
@@ -113,34 +109,23 @@ async function sendConsumers(
   req: Request,
   res: Response,
   site: Site,
-  fault: string | undefined,
+  refused?: RefusedForm,
 ): Promise<void> {
-  const given = searchParamsOf(req)
-  const field = (name: string) => storableText(given.get(name) ?? '', ADDRESS_CHARS_MAX).trim()
-  const state = states.find((one) => one === given.get('state'))
-  const search = field('q').toLowerCase() || undefined
-  const after = field('after') || undefined
-  const rows = await listConsumerPage(site.pool, { state, search, after, limit: LINES + 1 })
-  const { lines, next } = pageOf(rows, LINES, ({ address }) => {
-    return { state, q: search, after: address }
-  })
   const now = site.clock()
-  sendAdminPage(req, res, {
+  await sendList(req, res, {
     view: 'admin/consumers/list',
-    title: visitOf(req).texts('desks.title'),
-    status: fault === undefined ? 200 : 422,
-    data: {
-      fault,
-      state,
-      states,
-      search: search ?? '',
-      lines: lines.map((line) => ({
-        ...line,
-        state: stateAt(line, now),
-        health: healthAt(line, now),
-      })),
-      next,
-      isFirst: after === undefined,
+    title: 'desks.title',
+    filters: {
+      state: choiceParam(states),
+      q: (text) => textParam(ADDRESS_CHARS_MAX)(text)?.toLowerCase(),
     },
+    cursor: { after: textParam(ADDRESS_CHARS_MAX) },
+    read: async ({ q: search, ...page }) => {
+      const rows = await listConsumerPage(site.pool, { search, ...page })
+      return rows.map((row) => ({ ...row, state: stateAt(row, now), health: healthAt(row, now) }))
+    },
+    next: ({ address }) => ({ after: address }),
+    refused,
+    data: { states },
   })
 }

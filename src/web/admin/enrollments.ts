@@ -4,17 +4,12 @@ import { listCorrections } from '../../db/feedback-answers.ts'
 import { acceptEnrollment, refuseEnrollment } from '../../feedback/decide-enrollment.ts'
 import { removeNetworkCorrection } from '../../feedback/network-actions.ts'
 import { parseBlock } from '../../mail/ip-blocks.ts'
-import { storableText } from '../../mail/text.ts'
 import { scopeText } from '../../verdict/consumers.ts'
 import { uuidTime } from '../../world.ts'
-import { isUuid, pageOf } from '../pages/render.ts'
-import { visitOf } from '../pages/visit.ts'
-import { searchParamsOf } from '../search-params.ts'
 import type { Site } from '../site.ts'
-import { doneMessage, postAction } from './post-action.ts'
-import { sendAdminPage } from './send-admin-page.ts'
+import { choiceOrFirstParam, sendList, textParam, uuidParam } from './list-page.ts'
+import { postAction } from './post-action.ts'
 
-const LINES = 50
 const ADDRESS_CHARS_MAX = 320
 
 /**
@@ -30,28 +25,21 @@ export function correctionRoutes(site: Site): Router {
 }
 
 async function sendCorrections(req: Request, res: Response, site: Site): Promise<void> {
-  const given = searchParamsOf(req)
-  const cidr = parseBlock(given.get('after') ?? '')
-  const address = storableText(given.get('address') ?? '', ADDRESS_CHARS_MAX)
-  const after = cidr === undefined ? undefined : { cidr, address }
-  const rows = await listCorrections(site.pool, { after, limit: LINES + 1 })
-  const { lines, next } = pageOf(rows, LINES, (last) => {
-    return { after: last.cidr, address: last.address }
-  })
-  const now = site.clock()
-  sendAdminPage(req, res, {
+  await sendList(req, res, {
     view: 'admin/consumers/corrections',
-    title: visitOf(req).texts('corrections.title'),
-    data: {
-      lines: lines.map((line) => ({ ...line, isOver: line.until <= now })),
-      done: doneMessage(req, removeNetworkCorrection),
-      next,
-      isFirst: after === undefined,
+    title: 'corrections.title',
+    cursor: { after: parseBlock, address: textParam(ADDRESS_CHARS_MAX) },
+    read: ({ after: cidr, address = '', limit }) => {
+      const after = cidr === undefined ? undefined : { cidr, address }
+      return listCorrections(site.pool, { after, limit })
     },
+    next: ({ cidr, address }) => ({ after: cidr, address }),
+    actions: [removeNetworkCorrection],
+    data: { now: site.clock() },
   })
 }
 
-const states: readonly EnrollmentState[] = ['proven', 'sent', 'accepted', 'refused']
+const states = ['proven', 'sent', 'accepted', 'refused'] as const satisfies EnrollmentState[]
 
 /** The page with confirmed enrollments that request further scopes, to accept or reject them. */
 export function enrollmentRoutes(site: Site): Router {
@@ -69,26 +57,22 @@ export function enrollmentRoutes(site: Site): Router {
 }
 
 async function sendRequests(req: Request, res: Response, site: Site): Promise<void> {
-  const given = searchParamsOf(req)
-  const state = states.find((one) => one === given.get('state')) ?? 'proven'
-  const wanted = given.get('before')
-  const before = isUuid(wanted) ? wanted : undefined
-  const rows = await listEnrollments(site.pool, { state, before, limit: LINES + 1 })
-  const { lines, next } = pageOf(rows, LINES, ({ id }) => ({ state, before: id }))
-  sendAdminPage(req, res, {
+  const filters = { state: choiceOrFirstParam(states) }
+  await sendList(req, res, {
     view: 'admin/consumers/requests',
-    title: visitOf(req).texts('enrollments.title'),
-    data: {
-      state,
-      states,
-      done: doneMessage(req, acceptEnrollment, refuseEnrollment),
-      lines: lines.map((line) => ({
-        ...line,
-        askedAt: uuidTime(line.id),
-        scopes: line.wish.scopes.map(scopeText),
-      })),
-      next,
-      isFirst: before === undefined,
+    title: 'enrollments.title',
+    filters,
+    cursor: { before: uuidParam },
+    read: async (page) => {
+      const rows = await listEnrollments(site.pool, page)
+      return rows.map((row) => ({
+        ...row,
+        askedAt: uuidTime(row.id),
+        scopes: row.wish.scopes.map(scopeText),
+      }))
     },
+    next: ({ id }) => ({ before: id }),
+    actions: [acceptEnrollment, refuseEnrollment],
+    data: { states },
   })
 }

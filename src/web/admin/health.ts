@@ -92,7 +92,7 @@ async function sendHealth(
       tone: tones[level],
       conditions: conditions.toSorted(worstFirst).map((one) => shownCondition(one, visit)),
       processes,
-      faults,
+      problems: faults,
       done,
     },
   })

@@ -1,31 +1,24 @@
 import { type Request, type Response, Router } from 'express'
 import { listAnswers } from '../../db/feedback-answers.ts'
 import { findFeedback } from '../../db/feedback-reports.ts'
-import {
-  type InboxFilter,
-  inboxFilters,
-  type InboxMail,
-  listInbox,
-  listThread,
-} from '../../db/inbox.ts'
+import { inboxFilters, type InboxMail, listInbox, listThread } from '../../db/inbox.ts'
 import { findLetter } from '../../db/letters.ts'
 import { type Packed, unpack } from '../../db/rows.ts'
 import { listSuppressions } from '../../db/suppressions.ts'
 import { answerForDesk, getInboxMail, handleMail } from '../../feedback/inbox-actions.ts'
 import { suppressAddress, unsuppressAddress } from '../../feedback/suppress.ts'
 import { exemptionTerms } from '../../lists/list-actions.ts'
-import { shownBytes, shownText, storableText } from '../../mail/text.ts'
+import { shownBytes, shownText } from '../../mail/text.ts'
 import { answerKinds } from '../../mail/verp.ts'
-import { isUuid, pageOf, sendMessage } from '../pages/render.ts'
+import { sendMessage } from '../pages/render.ts'
 import { visitOf } from '../pages/visit.ts'
-import { searchParamsOf } from '../search-params.ts'
 import type { Site } from '../site.ts'
+import { choiceOrFirstParam, sendList, textParam, uuidParam } from './list-page.ts'
 import { daysOfTerm } from './lists.ts'
 import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
 import { requireRole } from './require-role.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
-const LINES = 50
 const ADDRESS_CHARS_MAX = 320
 
 /** The page to list, add and remove suppressed addresses. */
@@ -48,28 +41,18 @@ async function sendSuppressions(
   req: Request,
   res: Response,
   site: Site,
-  refused: RefusedForm = { problems: [], given: {} },
+  refused?: RefusedForm,
 ): Promise<void> {
-  const given = searchParamsOf(req)
-  const text = (name: string) => storableText(given.get(name) ?? '', ADDRESS_CHARS_MAX) || undefined
-  const [after, part] = [text('after'), text('part')]
-  const rows = await listSuppressions(site.pool, { after, part, limit: LINES + 1 })
-  const { lines, next } = pageOf(rows, LINES, ({ address }) => ({ part, after: address }))
-  const now = site.clock()
-  sendAdminPage(req, res, {
+  await sendList(req, res, {
     view: 'admin/inbox/suppressions',
-    title: visitOf(req).texts('suppressions.title'),
-    status: refused.problems.length > 0 ? 422 : 200,
-    data: {
-      lines: lines.map((line) => ({ ...line, isOver: line.until !== null && line.until <= now })),
-      terms: exemptionTerms,
-      done: doneMessage(req, suppressAddress, unsuppressAddress),
-      faults: refused.problems,
-      form: refused.given,
-      part: part ?? '',
-      next,
-      isFirst: after === undefined,
-    },
+    title: 'suppressions.title',
+    filters: { part: textParam(ADDRESS_CHARS_MAX) },
+    cursor: { after: textParam(ADDRESS_CHARS_MAX) },
+    read: (page) => listSuppressions(site.pool, page),
+    next: ({ address }) => ({ after: address }),
+    actions: [suppressAddress, unsuppressAddress],
+    refused,
+    data: { terms: exemptionTerms, now: site.clock() },
   })
 }
 
@@ -109,14 +92,15 @@ export function inboxRoutes(site: Site): Router {
 }
 
 async function sendFolder(req: Request, res: Response, { pool }: Site): Promise<void> {
-  const filter: InboxFilter = inboxFilters.find((name) => name === req.query['filter']) ?? 'unread'
-  const before = isUuid(req.query['before']) ? req.query['before'] : undefined
-  const rows = await listInbox(pool, { filter, before }, LINES + 1)
-  const { lines, next } = pageOf(rows, LINES, ({ id }) => ({ filter, before: id }))
-  sendAdminPage(req, res, {
+  const filters = { filter: choiceOrFirstParam(inboxFilters) }
+  await sendList(req, res, {
     view: 'admin/inbox/inbox',
-    title: visitOf(req).texts('mailbox.title'),
-    data: { lines, next, filter, filters: inboxFilters, isFirst: before === undefined },
+    title: 'mailbox.title',
+    filters,
+    cursor: { before: uuidParam },
+    read: (page) => listInbox(pool, page, page.limit),
+    next: ({ id }) => ({ before: id }),
+    data: { folders: inboxFilters },
   })
 }
 

@@ -1,6 +1,7 @@
 import { type Request, type Response, Router } from 'express'
 import type { Outcome } from '../../actions.ts'
 import { findShadowBan, listHeldReports, listRateLimits, listShadowBans } from '../../db/limits.ts'
+import type { Db } from '../../db/pool.ts'
 import { findReporter, listReporterEmails } from '../../db/reporters.ts'
 import { findRawMessage } from '../../db/reports.ts'
 import { limitBehaviors, mayHold, setLimit } from '../../people/limit-actions.ts'
@@ -10,11 +11,11 @@ import {
   liftBan,
   releaseHeldReports,
 } from '../../reports/shadow-bans.ts'
-import { isUuid, pageOf, sendMessage } from '../pages/render.ts'
+import { isUuid, sendMessage } from '../pages/render.ts'
 import { visitOf } from '../pages/visit.ts'
-import { searchParamsOf } from '../search-params.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
+import { sendList, uuidParam } from './list-page.ts'
 import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
 import { requireRole } from './require-role.ts'
 import { sendAdminPage } from './send-admin-page.ts'
@@ -49,13 +50,13 @@ async function sendLimits(
         seconds: limit.windowMs / 1_000,
         behaviors: limitBehaviors.filter((one) => one !== 'shadow' || mayHold(limit)),
       })),
-      faults,
+      problems: faults,
       done: doneMessage(req, setLimit),
     },
   })
 }
 
-const LINES = 50
+const HELD_SHOWN = 50
 const path = '/admin/limits/shadow'
 
 /** The page with reporters whose reports are held, and the decisions about them. */
@@ -93,32 +94,26 @@ async function requireBanned(id: string, { pool }: Site) {
 async function sendBans(
   req: Request,
   res: Response,
-  site: Site,
+  { pool }: Site,
   refused?: RefusedForm,
 ): Promise<void> {
-  const given = searchParamsOf(req).get('before')
-  const before = isUuid(given) ? given : undefined
-  const rows = await listShadowBans(site.pool, { before, limit: LINES + 1 })
-  const { lines, next } = pageOf(rows, LINES, ({ reporterId }) => ({ before: reporterId }))
-  const held = await listHeldReports(site.pool, {
-    reporterId: undefined,
-    before: undefined,
-    limit: LINES,
-  })
-  const ids = [...lines, ...held].map(({ reporterId }) => reporterId)
-  const emails = await listReporterEmails(site.pool, [...new Set(ids)])
-  sendAdminPage(req, res, {
+  const latest = { reporterId: undefined, before: undefined, limit: HELD_SHOWN }
+  await sendList(req, res, {
     view: 'admin/limits/bans',
-    title: visitOf(req).texts('bans.title'),
-    status: refused ? 422 : 200,
-    data: {
-      lines: lines.map((line) => ({ ...line, email: emails.get(line.reporterId) })),
-      held: held.map((line) => ({ ...line, email: emails.get(line.reporterId) })),
-      next,
-      faults: refused?.problems ?? [],
-      form: refused?.given ?? {},
-    },
+    title: 'bans.title',
+    cursor: { before: uuidParam },
+    read: async (page) => withEmails(await listShadowBans(pool, page), pool),
+    next: ({ reporterId }) => ({ before: reporterId }),
+    refused,
+    data: { held: await withEmails(await listHeldReports(pool, latest), pool) },
   })
+}
+
+async function withEmails<Row extends { reporterId: string }>(rows: readonly Row[], pool: Db) {
+  const emails = await listReporterEmails(pool, [
+    ...new Set(rows.map(({ reporterId }) => reporterId)),
+  ])
+  return rows.map((row) => ({ ...row, email: emails.get(row.reporterId) }))
 }
 
 async function sendReporter(
@@ -127,21 +122,13 @@ async function sendReporter(
   site: Site,
 ): Promise<void> {
   const reporter = await requireBanned(req.params.id, site)
-  const given = searchParamsOf(req)
-  const before = isUuid(given.get('before')) ? (given.get('before') ?? undefined) : undefined
-  const page = { reporterId: reporter.id, before, limit: LINES + 1 }
-  const { lines, next } = pageOf(await listHeldReports(site.pool, page), LINES, ({ id }) => ({
-    before: id,
-  }))
-  sendAdminPage(req, res, {
+  await sendList(req, res, {
     view: 'admin/limits/banned',
-    title: visitOf(req).texts('bans.held'),
-    data: {
-      account: reporter,
-      ban: await findShadowBan(site.pool, reporter.id),
-      lines,
-      next,
-      done: doneMessage(req, banReporter, liftBan, releaseHeldReports, dropHeldReports),
-    },
+    title: 'bans.held',
+    cursor: { before: uuidParam },
+    read: (page) => listHeldReports(site.pool, { ...page, reporterId: reporter.id }),
+    next: ({ id }) => ({ before: id }),
+    actions: [banReporter, liftBan, releaseHeldReports, dropHeldReports],
+    data: { account: reporter, ban: await findShadowBan(site.pool, reporter.id) },
   })
 }

@@ -7,16 +7,12 @@ import {
   refuseDelisting,
   removeListExemption,
 } from '../../lists/list-actions.ts'
-import { storableText } from '../../mail/text.ts'
 import { DECISION_DAYS, decisionDue } from '../../verdict/lists/questions.ts'
 import { uuidTime } from '../../world.ts'
 import type { Form } from '../pages/form.ts'
-import { isUuid, pageOf } from '../pages/render.ts'
-import { visitOf } from '../pages/visit.ts'
-import { searchParamsOf } from '../search-params.ts'
 import type { Site } from '../site.ts'
-import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
-import { sendAdminPage } from './send-admin-page.ts'
+import { choiceOrFirstParam, sendList, textParam, uuidParam } from './list-page.ts'
+import { postAction, type RefusedForm } from './post-action.ts'
 
 /** Returns the chosen term in days, as text for the action; undefined if the term is permanent. */
 export function daysOfTerm(form: Form): string | undefined {
@@ -24,8 +20,7 @@ export function daysOfTerm(form: Form): string | undefined {
   return term === 'good' ? undefined : term
 }
 
-const LINES = 50
-const states: readonly DelistingState[] = ['open', 'automatic', 'accepted', 'refused']
+const states = ['open', 'automatic', 'accepted', 'refused'] as const satisfies DelistingState[]
 
 /** The page with delisting requests and the decisions about them. */
 export function delistingAdminRoutes(site: Site): Router {
@@ -49,31 +44,24 @@ async function sendRequests(
   site: Site,
   refused?: RefusedForm,
 ): Promise<void> {
-  const given = searchParamsOf(req)
-  const state = states.find((one) => one === given.get('state')) ?? 'open'
-  const wanted = given.get('before')
-  const before = isUuid(wanted) ? wanted : undefined
-  const rows = await listDelistings(site.pool, { state, before, limit: LINES + 1 })
-  const { lines, next } = pageOf(rows, LINES, ({ id }) => ({ state, before: id }))
-  sendAdminPage(req, res, {
+  const filters = { state: choiceOrFirstParam(states) }
+  await sendList(req, res, {
     view: 'admin/lists/delistings',
-    title: visitOf(req).texts('delistings.title'),
-    status: refused ? 422 : 200,
-    data: {
-      state,
-      states,
-      fault: refused?.problems.join(' '),
-      done: doneMessage(req, acceptDelisting, refuseDelisting),
-      days: DECISION_DAYS,
-      lines: lines.map((line) => {
-        const askedAt = uuidTime(line.id)
-        const dueAt = decisionDue(askedAt)
-        return { ...line, askedAt, dueAt, isOverdue: dueAt <= site.clock() }
-      }),
-      terms: exemptionTerms,
-      next,
-      isFirst: before === undefined,
+    title: 'delistings.title',
+    base: '/admin/delistings',
+    filters,
+    cursor: { before: uuidParam },
+    read: async (page) => {
+      const rows = await listDelistings(site.pool, page)
+      return rows.map((row) => {
+        const askedAt = uuidTime(row.id)
+        return { ...row, askedAt, dueAt: decisionDue(askedAt) }
+      })
     },
+    next: ({ id }) => ({ before: id }),
+    actions: [acceptDelisting, refuseDelisting],
+    refused,
+    data: { states, days: DECISION_DAYS, terms: exemptionTerms, now: site.clock() },
   })
 }
 
@@ -99,28 +87,16 @@ async function sendExemptions(
   req: Request,
   res: Response,
   site: Site,
-  refused: RefusedForm = { problems: [], given: {} },
+  refused?: RefusedForm,
 ): Promise<void> {
-  const given = searchParamsOf(req)
-  const after = storableText(given.get('after') ?? '', NAME_CHARS_MAX)
-  const rows = await listExemptions(site.pool, { after, limit: LINES + 1 })
-  const { lines, next } = pageOf(rows, LINES, ({ name }) => ({ after: name }))
-  const now = site.clock()
-  sendAdminPage(req, res, {
+  await sendList(req, res, {
     view: 'admin/lists/exemptions',
-    title: visitOf(req).texts('exemptions.title'),
-    status: refused.problems.length > 0 ? 422 : 200,
-    data: {
-      lines: lines.map((line) => ({
-        ...line,
-        isOver: line.expiresAt !== null && line.expiresAt <= now,
-      })),
-      terms: exemptionTerms,
-      done: doneMessage(req, exemptFromLists, removeListExemption),
-      faults: refused.problems,
-      form: refused.given,
-      next,
-      isFirst: after === '',
-    },
+    title: 'exemptions.title',
+    cursor: { after: textParam(NAME_CHARS_MAX) },
+    read: ({ after = '', limit }) => listExemptions(site.pool, { after, limit }),
+    next: ({ name }) => ({ after: name }),
+    actions: [exemptFromLists, removeListExemption],
+    refused,
+    data: { terms: exemptionTerms, now: site.clock() },
   })
 }

@@ -13,12 +13,13 @@ import { findRegistered, listRegistered, shippedService } from '../../marketers/
 import { UNSUBSCRIBE_DAYS } from '../../verdict/consequences.ts'
 import { type Marketer, marketerKinds, marketerStates } from '../../verdict/marketers/marketer.ts'
 import type { Form } from '../pages/form.ts'
-import { pageOf, queryOf } from '../pages/render.ts'
+import { queryOf } from '../pages/render.ts'
 import { visitOf } from '../pages/visit.ts'
 import { searchParamsOf } from '../search-params.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { doneMessage, postAction } from './post-action.ts'
+import { choiceOrFirstParam, readParams, sendList, textParam } from './list-page.ts'
+import { postAction } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
 /** The fields of the form as typed, with one name per line. */
@@ -80,18 +81,15 @@ export function proposalRoutes(site: Site): Router {
   return router
 }
 
-async function sendProposals(req: Request, res: Response, site: Pick<Site, 'pool'>): Promise<void> {
-  sendAdminPage(req, res, {
+async function sendProposals(req: Request, res: Response, { pool }: Site): Promise<void> {
+  await sendList(req, res, {
     view: 'admin/marketers/proposals',
-    title: visitOf(req).texts('marketers.proposals'),
-    data: {
-      lines: await listProposals(site.pool, PROPOSALS_SHOWN),
-      done: doneMessage(req, dismissProposal, takeProposal),
-    },
+    title: 'marketers.proposals',
+    read: () => listProposals(pool, PROPOSALS_SHOWN),
+    actions: [dismissProposal, takeProposal],
   })
 }
 
-const LINES = 50
 const CONTINUING_SHOWN = 20
 const KEY_CHARS_MAX = 60
 const FORM_BYTES_MAX = 200_000
@@ -99,7 +97,7 @@ const FORM_BYTES_MAX = 200_000
 /** The registry of marketers: the list and the form. */
 export function marketerRoutes(site: Site): Router {
   const router = Router()
-  router.get('/', (req, res) => sendList(req, res, site))
+  router.get('/', (req, res) => sendMarketers(req, res, site))
   router.get('/edit', async (req, res) => {
     const key = keyOf(req)
     const marketer = key === '' ? undefined : await findRegistered(site.pool, key)
@@ -148,23 +146,19 @@ function keyOf(req: Request): string {
   return storableText(given ?? '', KEY_CHARS_MAX)
 }
 
-async function sendList(req: Request, res: Response, site: Site): Promise<void> {
-  const given = searchParamsOf(req)
-  const after = storableText(given.get('after') ?? '', KEY_CHARS_MAX)
-  const kind = marketerKinds.find((one) => one === given.get('kind')) ?? 'marketer'
-  const rows = await listRegistered(site.pool, { kind, after, limit: LINES + 1 })
-  const { lines, next } = pageOf(rows, LINES, ({ key }) => ({ kind, after: key }))
-  sendAdminPage(req, res, {
+async function sendMarketers(req: Request, res: Response, site: Site): Promise<void> {
+  const filters = { kind: choiceOrFirstParam(marketerKinds) }
+  const cursor = { after: textParam(KEY_CHARS_MAX) }
+  const { kind, after } = readParams(req, { ...filters, ...cursor })
+  await sendList(req, res, {
     view: 'admin/marketers/list',
-    title: visitOf(req).texts(kind === 'service' ? 'marketers.services' : 'marketers.title'),
-    data: {
-      kind,
-      lines,
-      next,
-      isFirst: after === '',
-      continuing: kind === 'marketer' && after === '' ? await findContinuing(site) : [],
-      done: doneMessage(req, setMarketer, removeMarketer, resetService),
-    },
+    title: kind === 'service' ? 'marketers.services' : 'marketers.title',
+    filters,
+    cursor,
+    read: (page) => listRegistered(site.pool, { ...page, after: page.after ?? '' }),
+    next: ({ key }) => ({ after: key }),
+    actions: [setMarketer, removeMarketer, resetService],
+    data: { continuing: kind === 'marketer' && !after ? await findContinuing(site) : [] },
   })
 }
 

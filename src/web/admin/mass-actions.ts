@@ -21,6 +21,7 @@ import { visitOf } from '../pages/visit.ts'
 import { searchParamsOf } from '../search-params.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
+import { sendList } from './list-page.ts'
 import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
@@ -151,13 +152,13 @@ async function sendActions(
   { pool }: Pick<Site, 'pool'>,
 ): Promise<void> {
   const { language } = visitOf(req)
-  const lines = await listMassActions(pool, SHOWN_MAX)
-  sendAdminPage(req, res, {
+  await sendList(req, res, {
     view: 'admin/mass-actions',
-    title: visitOf(req).texts('mass.title'),
-    data: {
-      lines: lines.map((line) => ({ ...line, label: shownEffect(line.kind, language).label })),
-      done: doneMessage(req, startMassAction, startDeletion),
+    title: 'mass.title',
+    read: async () => {
+      const rows = await listMassActions(pool, SHOWN_MAX)
+      return rows.map((row) => ({ ...row, label: shownEffect(row.kind, language).label }))
     },
+    actions: [startMassAction, startDeletion],
   })
 }

@@ -69,24 +69,24 @@ const VERSION = /^[1-9]\d{0,8}$/
 /** The page with the versions of the model, their measurements, and the active one. */
 export function modelRoutes(site: Site): Router {
   const router = Router()
-  router.get('/', (req, res) => sendList(req, res, site))
+  router.get('/', (req, res) => sendModels(req, res, site))
   router.get('/:version', (req, res) => sendModel(req, res, site))
   router.post(
     '/',
     postAction(site, {
       actions: { '': promoteVersion, 'roll-back': rollBackPromotion, automatic: allowPromotion },
       back: () => '/admin/models',
-      show: (req, res, { problems }) => sendList(req, res, site, problems.join(' ')),
+      show: (req, res, { problems }) => sendModels(req, res, site, problems),
     }),
   )
   return router
 }
 
-async function sendList(
+async function sendModels(
   req: Request,
   res: Response,
   site: Pick<Site, 'pool' | 'clock'>,
-  fault?: string,
+  problems: readonly string[] = [],
 ): Promise<void> {
   const visit = visitOf(req)
   const [models, isAutomatic] = await Promise.all([
@@ -96,9 +96,9 @@ async function sendList(
   sendAdminPage(req, res, {
     view: 'admin/models',
     title: visit.texts('models.title'),
-    status: fault === undefined ? 200 : 422,
+    status: problems.length > 0 ? 422 : 200,
     data: {
-      fault,
+      problems,
       done: doneMessage(req, promoteVersion, rollBackPromotion, allowPromotion),
       isAutomatic,
       lines: await withNames(models, site, visit),

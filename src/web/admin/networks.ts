@@ -5,14 +5,13 @@ import { parseBlock } from '../../mail/ip-blocks.ts'
 import { parseIp } from '../../mail/ip.ts'
 import { storableText } from '../../mail/text.ts'
 import { mergeLayers, overrideFields, type OverrideFields } from '../../origin/networks.ts'
-import { pageOf, queryOf } from '../pages/render.ts'
+import { queryOf } from '../pages/render.ts'
 import { visitOf } from '../pages/visit.ts'
 import { searchParamsOf } from '../search-params.ts'
 import type { Site } from '../site.ts'
-import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
-import { sendAdminPage } from './send-admin-page.ts'
+import { sendList } from './list-page.ts'
+import { postAction, type RefusedForm } from './post-action.ts'
 
-const LINES = 50
 const ADDRESS_CHARS_MAX = 64
 
 /**
@@ -47,19 +46,19 @@ async function sendNetworks(req: Request, res: Response, site: Site, refused?: R
   const layers = ip === undefined ? [] : await listLayers(site.pool, [ip], site.clock())
   const merged = mergeLayers(layers)
   const block = parseBlock(given.get('cidr') ?? '') ?? blockToOverride(ip, layers)
-  const after = parseBlock(given.get('after') ?? '')
-  const rows = await listOverrides(site.pool, { after, limit: LINES + 1 })
-  const { lines, next } = pageOf(rows, LINES, ({ cidr }) => ({ after: cidr }))
-  sendAdminPage(req, res, {
+  await sendList(req, res, {
     view: 'admin/networks',
-    title: visitOf(req).texts('networks.title'),
-    status: faults.length > 0 ? 422 : 200,
+    title: 'networks.title',
+    cursor: { after: parseBlock },
+    read: async (page) => {
+      const rows = await listOverrides(site.pool, page)
+      return rows.map((row) => ({ ...row, ...overrideFields(row) }))
+    },
+    next: ({ cidr }) => ({ after: cidr }),
+    actions: [setNetwork, unsetNetwork],
+    refused: { problems: faults, given: refused?.given ?? (await formFor(block, site)) },
     data: {
-      text,
-      ip,
-      faults,
-      done: doneMessage(req, setNetwork, unsetNetwork),
-      merged,
+      ...{ text, ip, merged },
       layers: layers.map((layer) => ({
         ...layer,
         isForeign: merged?.foreign.includes(layer),
@@ -67,10 +66,6 @@ async function sendNetworks(req: Request, res: Response, site: Site, refused?: R
           Object.entries(merged?.from ?? {}).map(([field, from]) => [field, from === layer]),
         ),
       })),
-      form: refused?.given ?? (await formFor(block, site)),
-      overrides: lines.map((line) => ({ ...line, ...overrideFields(line) })),
-      next,
-      isFirst: after === undefined,
     },
   })
 }

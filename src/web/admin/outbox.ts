@@ -21,16 +21,16 @@ import { findCopy } from '../../feedback/compose-feedback.ts'
 import { releaseHeld, resendRefused } from '../../feedback/release-held.ts'
 import { healthAt } from '../../verdict/contact-health.ts'
 import type { Form } from '../pages/form.ts'
-import { isUuid, pageOf, sendMessage } from '../pages/render.ts'
+import { isUuid, sendMessage } from '../pages/render.ts'
 import { requireReporter } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { doneMessage, postAction } from './post-action.ts'
+import { choiceParam, digitsParam, sendList, uuidParam } from './list-page.ts'
+import { postAction } from './post-action.ts'
 import { requireRole } from './require-role.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
-const LINES = 50
 const COPY_BYTES_SHOWN = 256 * 1024
 
 const states: readonly LetterState[] = [
@@ -43,20 +43,18 @@ const releases = { release: releaseHeld, resend: resendRefused }
 /** Letters: the list by state, the exact copy of each, and the forms that send them. */
 function letterRoutes(site: Site): Router {
   const router = Router()
-  router.get('/', async (req, res) => {
-    const state = states.find((name) => name === req.query['state'])
-    const before = isUuid(req.query['before']) ? req.query['before'] : undefined
-    const rows = await listLetters(site.pool, { state, before }, LINES + 1)
-    const { lines, next } = pageOf(rows, LINES, ({ id }) => ({ state, before: id }))
-    sendAdminPage(req, res, {
+  router.get('/', (req, res) =>
+    sendList(req, res, {
       view: 'admin/letters',
-      title: visitOf(req).texts('outbox.letters'),
-      data: {
-        ...{ lines, next, state, states, isFirst: before === undefined },
-        done: doneMessage(req, releaseHeld, resendRefused),
-      },
-    })
-  })
+      title: 'outbox.letters',
+      filters: { state: choiceParam(states) },
+      cursor: { before: uuidParam },
+      read: (page) => listLetters(site.pool, page, page.limit),
+      next: ({ id }) => ({ before: id }),
+      actions: [releaseHeld, resendRefused],
+      data: { states },
+    }),
+  )
   const isReader = requireRole(site, 'analyst')
   router.get('/:id', isReader, async (req: Request<{ id: string }>, res) => {
     const { letter, raw } = await readLetter(req, site)
@@ -96,33 +94,28 @@ async function readLetter(
   return { letter, raw: concealKeysIn(await unpack(packed)) }
 }
 
+const feedbackFilters = { state: choiceParam(feedbackStates) }
+
 /** The feedback reports: the list by state, and the exact copy of each. */
 export function outboxRoutes(site: Site): Router {
   const router = Router()
   router.use('/letters', letterRoutes(site))
-  router.get('/', async (req, res) => {
-    const state = feedbackStates.find((name) => name === req.query['state'])
-    const before = keyOf(req.query['report'], req.query['number'])
-    const rows = await listOutbox(site.pool, { state, before }, LINES + 1)
-    const { lines, next } = pageOf(rows, LINES, ({ reportId, number }) => ({
-      state,
-      report: reportId,
-      number: String(number),
-    }))
-    sendAdminPage(req, res, {
+  router.get('/', (req, res) =>
+    sendList(req, res, {
       view: 'admin/outbox',
-      title: visitOf(req).texts('outbox.title'),
-      data: {
-        lines,
-        next,
-        state,
-        states: feedbackStates,
-        isFirst: before === undefined,
-        done: doneMessage(req, releaseHeld, resendRefused),
-        ailing: await deliveryProblemsOf(lines, site),
+      title: 'outbox.title',
+      filters: feedbackFilters,
+      cursor: { report: uuidParam, number: digitsParam },
+      read: async ({ state, report, number, limit }) => {
+        const rows = await listOutbox(site.pool, { state, before: keyOf(report, number) }, limit)
+        const ailing = await deliveryProblemsOf(rows, site)
+        return rows.map((row) => ({ ...row, health: ailing[row.address] }))
       },
-    })
-  })
+      next: ({ reportId, number }) => ({ report: reportId, number: String(number) }),
+      actions: [releaseHeld, resendRefused],
+      data: { states: feedbackStates },
+    }),
+  )
   router.get('/:reportId/:number', async (req: Request, res) => {
     const feedback = await requireFeedback(req, site)
     const copy = await copyOf(feedback, site)

@@ -18,15 +18,14 @@ import {
   setConcurrency,
   startNow,
 } from '../../queue/control-queues.ts'
-import { isUuid, pageOf } from '../pages/render.ts'
+import { isUuid } from '../pages/render.ts'
 import { visitOf } from '../pages/visit.ts'
-import { searchParamsOf } from '../search-params.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
+import { choiceOrFirstParam, digitsParam, sendList, uuidParam } from './list-page.ts'
 import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
-const LINES = 50
 /** Time in seconds without a heartbeat after which the jobs of a process are not listed as held. */
 const SILENT_SECONDS = 30
 const actions = {
@@ -103,7 +102,7 @@ async function sendQueues(
         workers: workersOf(processes, queue.name),
       })),
       chores,
-      faults,
+      problems: faults,
       done: doneMessage(req, ...Object.values(actions)),
     },
   })
@@ -145,36 +144,33 @@ async function sendQueue(req: Request, res: Response, site: Site): Promise<void>
   const queue = String(req.params['name'])
   const known = (await site.readQueues()).find(({ name }) => name === queue)
   if (!known) throw new ProblemError('not-found', 'There is no such queue.')
-  const given = searchParamsOf(req)
-  const state = jobStates.find((one) => one === given.get('state')) ?? 'ready'
-  const [at, id] = [given.get('at') ?? '', given.get('id') ?? '']
-  const isAfter = /^\d{1,17}$/.test(at) && isUuid(id)
-  const after = isAfter ? { atMicros: Number(at), id } : undefined
-  const [rows, controls, processes] = await Promise.all([
-    listJobs(site.pool, { queue, state }, { after, limit: LINES + 1 }),
+  const [controls, processes] = await Promise.all([
     readControls(site),
     listProcesses<ProcessFacts>(site.pool),
   ])
-  const { lines, next } = pageOf(rows, LINES, (last) => {
-    return { state, at: String(last.atMicros), id: last.id }
-  })
   const workers = workersOf(processes, queue)
-  sendAdminPage(req, res, {
+  const filters = { state: choiceOrFirstParam(jobStates) }
+  await sendList(req, res, {
     view: 'admin/queues/one',
-    title: visitOf(req).texts('queues.titleOf', { name: queue }),
+    title: 'queues.titleOf',
+    titleParams: { name: queue },
+    filters,
+    cursor: { at: digitsParam, id: uuidParam },
+    read: async ({ state, at, id, limit }) => {
+      const after = at && id ? { atMicros: Number(at), id } : undefined
+      const jobs = await listJobs(site.pool, { queue, state }, { after, limit })
+      return jobs.map((job) => ({
+        ...job,
+        about: aboutOf(job),
+        holder: workers.find(({ jobs: held }) => held.includes(job.id)),
+      }))
+    },
+    next: ({ atMicros, id }) => ({ at: String(atMicros), id }),
+    actions: Object.values(actions),
     data: {
       queue: { ...known, control: controls.get(queue), workers },
       all: controls.get(allQueues),
-      state,
       states: jobStates,
-      lines: lines.map((job) => ({
-        ...job,
-        about: aboutOf(job),
-        holder: workers.find(({ jobs }) => jobs.includes(job.id)),
-      })),
-      next,
-      isFirst: after === undefined,
-      done: doneMessage(req, ...Object.values(actions)),
     },
   })
 }

@@ -26,11 +26,12 @@ import {
 import { ruleBounds, type RuleFault } from '../../verdict/rules/rule-file.ts'
 import { type FormReader, readForm, readShortForm } from '../pages/form.ts'
 import { sayMeaning } from '../history/symbols.ts'
-import { pageOf, queryOf } from '../pages/render.ts'
+import { queryOf } from '../pages/render.ts'
 import { requireReporter } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
+import { digitsParam, sendList } from './list-page.ts'
 import { requireRole } from './require-role.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
@@ -159,7 +160,6 @@ function sendEditor(req: Request, res: Response, draft: Draft): void {
   })
 }
 
-const LINES = 50
 const REPORTS_COUNTED = 1_000
 
 const cutOffCodes = {
@@ -250,26 +250,20 @@ function conditionOf(all: readonly RuleHealth[]) {
 }
 
 async function sendVersions(req: Request, res: Response, site: Needs): Promise<void> {
-  const before = versionIn(req.query['before'])
-  const rows = await listRuleSets(site.pool, { before, limit: LINES + 1 })
-  const { lines, next } = pageOf(rows, LINES, ({ version }) => ({ before: String(version) }))
-  const emails = await listReporterEmails(site.pool, [
-    ...new Set(lines.flatMap(({ appliedBy }) => appliedBy ?? [])),
-  ])
-  sendAdminPage(req, res, {
+  const commandLine = visitOf(req).texts('models.commandLine')
+  await sendList(req, res, {
     view: 'admin/rule-versions',
-    title: visitOf(req).texts('rules.versionsTitle'),
-    data: {
-      lines: lines.map((line) => ({
-        ...line,
-        who:
-          line.appliedBy === null
-            ? visitOf(req).texts('models.commandLine')
-            : (emails.get(line.appliedBy) ?? ''),
-      })),
-      next,
-      isFirst: before === undefined,
+    title: 'rules.versionsTitle',
+    cursor: { before: digitsParam },
+    read: async ({ before, limit }) => {
+      const rows = await listRuleSets(site.pool, { before: versionIn(before), limit })
+      const ids = new Set(rows.flatMap(({ appliedBy }) => appliedBy ?? []))
+      const emails = await listReporterEmails(site.pool, [...ids])
+      return rows.map(({ appliedBy, ...row }) => {
+        return { ...row, who: appliedBy === null ? commandLine : (emails.get(appliedBy) ?? '') }
+      })
     },
+    next: ({ version }) => ({ before: String(version) }),
   })
 }
 

@@ -66,8 +66,9 @@ async function sendSearch(
     title: texts('search.title'),
     status: faults.length > 0 ? 422 : 200,
     data: {
-      ...{ q, faults, lines, next, isFirst: page.before === undefined },
+      ...{ q, faults, lines, isFirst: page.before === undefined },
       first: path + queryOf({ q }),
+      next: next && path + next,
       count: found && shownCount(found.count, texts),
       completeUntil: found?.completeUntil,
       fields: fieldNames.map((name) => ({

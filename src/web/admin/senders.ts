@@ -4,14 +4,12 @@ import { readSendingDays } from '../../counting/sending.ts'
 import { listSenderAlerts } from '../../db/sender-alerts.ts'
 import { DAY_MS } from '../../durations.ts'
 import { closeAlert } from '../../judging/sender-watch.ts'
-import { storableText } from '../../mail/text.ts'
 import { sendingRecord } from '../../verdict/reputation/sending.ts'
 import { uuidTime } from '../../world.ts'
-import { visitOf } from '../pages/visit.ts'
-import { searchParamsOf } from '../search-params.ts'
+import { queryOf } from '../pages/render.ts'
 import type { Site } from '../site.ts'
-import { doneMessage, postAction } from './post-action.ts'
-import { sendAdminPage } from './send-admin-page.ts'
+import { readParams, sendList, textParam } from './list-page.ts'
+import { postAction, type RefusedForm } from './post-action.ts'
 
 const ALERTS_SHOWN = 100
 const NAME_CHARS_MAX = 320
@@ -25,7 +23,7 @@ export function senderRoutes(site: Site): Router {
     postAction(site, {
       actions: closeAlert,
       back: () => '/admin/senders',
-      show: (req, res, { problems }) => sendSenders(req, res, site, problems.join(' ')),
+      show: (req, res, refused) => sendSenders(req, res, site, refused),
     }),
   )
   return router
@@ -35,25 +33,25 @@ async function sendSenders(
   req: Request,
   res: Response,
   site: Pick<Site, 'pool' | 'clock'>,
-  fault?: string,
+  refused?: RefusedForm,
 ): Promise<void> {
-  const given = searchParamsOf(req)
-  const nameIn = (field: string) => storableText(given.get(field)?.trim() ?? '', NAME_CHARS_MAX)
-  const [user, system] = [nameIn('user'), nameIn('system')]
-  const alerts = await listSenderAlerts(site.pool, ALERTS_SHOWN)
-  sendAdminPage(req, res, {
+  const userOf = textParam(NAME_CHARS_MAX)
+  const filters = { user: userOf, system: userOf }
+  const { user, system = '' } = readParams(req, filters)
+  await sendList(req, res, {
     view: 'admin/senders',
-    title: visitOf(req).texts('senders.title'),
-    status: fault === undefined ? 200 : 422,
+    title: 'senders.title',
+    filters,
+    read: async () => {
+      const alerts = await listSenderAlerts(site.pool, ALERTS_SHOWN)
+      return alerts.map((alert) => ({ ...alert, at: uuidTime(alert.id) }))
+    },
+    actions: [closeAlert],
+    refused,
     data: {
-      user,
-      system,
-      found: user === '' ? undefined : await findSending(site, { user, system }),
-      alerts: alerts.map((alert) => ({ ...alert, at: uuidTime(alert.id) })),
+      found: user === undefined ? undefined : await findSending(site, { user, system }),
       href: (one: { user: string; system: string }) =>
-        `/admin/senders?${new URLSearchParams({ user: one.user, system: one.system }).toString()}`,
-      done: doneMessage(req, closeAlert),
-      fault,
+        `/admin/senders${queryOf({ user: one.user, system: one.system })}`,
       ALERTS_SHOWN,
     },
   })

@@ -6,10 +6,9 @@ import {
   removeSource,
   SOURCE_DAYS,
 } from '../../reports/mail-sources.ts'
-import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
-import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
-import { sendAdminPage } from './send-admin-page.ts'
+import { sendList } from './list-page.ts'
+import { postAction, type RefusedForm } from './post-action.ts'
 
 /** The page of spam traps and feedback loops: what they received, and forms to change them. */
 export function sourceRoutes(site: Site): Router {
@@ -30,19 +29,14 @@ async function sendSources(
   req: Request,
   res: Response,
   { pool, clock }: Pick<Site, 'pool' | 'clock'>,
-  refused: RefusedForm = { problems: [], given: {} },
+  refused?: RefusedForm,
 ): Promise<void> {
-  sendAdminPage(req, res, {
+  await sendList(req, res, {
     view: 'admin/sources',
-    title: visitOf(req).texts('sources.title'),
-    status: refused.problems.length > 0 ? 422 : 200,
-    data: {
-      sources: await readMailSources(pool, clock()),
-      kinds: mailSourceKinds,
-      days: SOURCE_DAYS,
-      done: doneMessage(req, addMailSource, removeSource),
-      faults: refused.problems,
-      form: refused.given,
-    },
+    title: 'sources.title',
+    read: () => readMailSources(pool, clock()),
+    actions: [addMailSource, removeSource],
+    refused,
+    data: { kinds: mailSourceKinds, days: SOURCE_DAYS },
   })
 }
