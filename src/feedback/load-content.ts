@@ -8,6 +8,7 @@ import { listReporterEmails } from '../db/reporters.ts'
 import { listRawMessages, listReportsByIds, type Report } from '../db/reports.ts'
 import { type Packed, unpack } from '../db/rows.ts'
 import type { MessageSource } from '../mail/feedback-text.ts'
+import { blockOfAddress } from '../mail/ip-blocks.ts'
 import { redactionKey } from '../mail/redaction/address-redactor.ts'
 import { answerKeys, answerLinks, composeAnswerAddress } from '../mail/verp.ts'
 import type { Network } from '../origin/networks.ts'
@@ -149,7 +150,7 @@ async function loadParts(
   const parts = new Map<string, FeedbackPart>()
   for (const feedback of all) {
     const analysis = analysisOf.get(feedback.reportId)
-    const network = analysis && networkOf(analysis)
+    const network = analysis && networkOrAddress(analysis)
     const packed = rawOf.get(feedback.reportId)
     const reporterEmail = emailOf.get(feedback.reportId)
     const consumer = consumers.get(feedback.consumerId)
@@ -290,13 +291,13 @@ function contentOfJudgment(
  * Returns the network of the origin. For an unknown network, returns one that contains only the
  * origin's address, because domain consumers and marketers may still be notified.
  */
-function networkOf(analysis: {
+function networkOrAddress(analysis: {
   network: Network | null
   originIp: string | null
 }): Network | undefined {
   if (analysis.network) return analysis.network
-  if (analysis.originIp === null) return undefined
-  const cidr = `${analysis.originIp}/${analysis.originIp.includes(':') ? 128 : 32}`
+  const cidr = blockOfAddress(analysis.originIp ?? '')
+  if (cidr === undefined) return undefined
   return { cidr, asn: null, name: null, country: null, abuse: null, contacts: [] }
 }
 

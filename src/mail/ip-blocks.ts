@@ -56,8 +56,19 @@ export function isRegistryBlock(cidr: string): boolean {
 /** The intersection of two blocks: the narrower one when it is inside the other, else undefined. */
 export function commonBlock(one: string, other: string): string | undefined {
   const [wide, narrow] = prefixLength(one) < prefixLength(other) ? [one, other] : [other, one]
-  const start = parseIp(narrow.slice(0, narrow.indexOf('/')))
-  return start && networkSet([wide]).has(start) ? parseBlock(narrow) : undefined
+  return containsBlock(wide, narrow) ? parseBlock(narrow) : undefined
+}
+
+/** Whether all addresses of the inner block are in the outer one. */
+export function containsBlock(outer: string, inner: string): boolean {
+  const start = firstAddress(inner)
+  if (!start || prefixLength(outer) > prefixLength(inner)) return false
+  return networkSet([outer]).has(start)
+}
+
+/** Returns the first address of a block that `parseBlock` has parsed. */
+export function firstAddress(cidr: string): IpAddress | undefined {
+  return parseIp(cidr.slice(0, cidr.indexOf('/')))
 }
 
 export function prefixLength(cidr: string): number {
@@ -112,12 +123,11 @@ const linkLocal = networkSet(['169.254.0.0/16', 'fe80::/10'])
  */
 export function parseRelayBlock(text: string): { block: string } | { refusal: RelayRefusal } {
   const block = parseBlock(text.trim())
-  const [start = '', prefix = ''] = block?.split('/') ?? []
-  const address = parseIp(start)
+  const address = block === undefined ? undefined : firstAddress(block)
   if (block === undefined || !address) return { refusal: 'unreadable' }
-  if (Number(prefix) < PREFIX_MIN[address.family]) return { refusal: 'too-wide' }
+  if (prefixLength(block) < PREFIX_MIN[address.family]) return { refusal: 'too-wide' }
   const refusal = addressRefusal(address)
-  return refusal ? { refusal } : { block: `${address.text}/${prefix}` }
+  return refusal ? { refusal } : { block: `${address.text}/${prefixLength(block)}` }
 }
 
 /** Why an address cannot be a person's relay; undefined when it can. */
@@ -135,12 +145,30 @@ export function blockOfAddress(text: string): string | undefined {
   return address && `${address.text}/${address.family === 4 ? 32 : 128}`
 }
 
+/** Returns the first octets (IPv4) or groups (IPv6) of an address: `192.0.2`, `2001:db8:0`. */
+export function addressPrefix(
+  { family, text, groups }: IpAddress,
+  count: { octets: number; groups: number },
+): string {
+  if (family === 4) return text.split('.').slice(0, count.octets).join('.')
+  return groups
+    .slice(0, count.groups)
+    .map((group) => group.toString(16))
+    .join(':')
+}
+
+/** Returns the /24 (IPv4) or /48 (IPv6) of an address: `192.0.2.0/24`, `2001:db8:0::/48`. */
+export function block24Or48(address: IpAddress): string {
+  const prefix = addressPrefix(address, { octets: 3, groups: 3 })
+  return address.family === 4 ? `${prefix}.0/24` : `${prefix}::/48`
+}
+
 /**
  * Lists the blocks of the given prefix length inside a block, in order. Undefined when there are
  * more than `max`, or when the block is narrower.
  */
 export function blocksInside(cidr: string, length: number, max: number): string[] | undefined {
-  const address = parseIp(cidr.slice(0, cidr.indexOf('/')))
+  const address = firstAddress(cidr)
   const steps = length - prefixLength(cidr)
   if (!address || steps < 0 || 2 ** steps > max) return undefined
   const { bits, value } = numberOf(address)

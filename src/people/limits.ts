@@ -12,6 +12,7 @@ import {
 } from '../db/limits.ts'
 import { nearShard } from '../db/nodes.ts'
 import type { Db, Pool } from '../db/pool.ts'
+import { addressPrefix } from '../mail/ip-blocks.ts'
 import { parseIp } from '../mail/ip.ts'
 import { type Callers, unknownCallers } from '../outage/callers.ts'
 import { noOutage, type Outage } from '../outage/outage.ts'
@@ -44,11 +45,11 @@ export function actorKey(kind: KeyKind, actor: Actor): string | undefined {
     case 'device':
       return actor.device
     case 'address':
-      return prefixOf(actor.address, { parts4: 4, groups6: 4 })
+      return prefixOf(actor.address, { octets: 4, groups: 4 })
     case 'network':
-      return prefixOf(actor.address, { parts4: 3, groups6: 3 })
+      return prefixOf(actor.address, { octets: 3, groups: 3 })
     case 'wide-network':
-      return prefixOf(actor.address, { parts4: 2, groups6: 2 })
+      return prefixOf(actor.address, { octets: 2, groups: 2 })
     case 'name':
       return name
     case 'name-and-address':
@@ -72,15 +73,10 @@ function both(place: string | undefined, name: string | undefined): string | und
 
 function prefixOf(
   address: string | undefined,
-  { parts4, groups6 }: { parts4: number; groups6: number },
+  count: { octets: number; groups: number },
 ): string | undefined {
   const ip = parseIp(address ?? '')
-  if (!ip) return undefined
-  if (ip.family === 4) return ip.text.split('.').slice(0, parts4).join('.')
-  return ip.groups
-    .slice(0, groups6)
-    .map((group) => group.toString(16))
-    .join(':')
+  return ip && addressPrefix(ip, count)
 }
 
 /** The state of one limit, as shown to clients. */

@@ -245,14 +245,14 @@ async function judge(
   { campaignOf, networks, standings, paced }: LookedUp,
   app: Needs,
 ): Promise<Judgment[]> {
-  const networkOf = (ip: string | undefined) => networks.get(ip ?? '')?.network
+  const knownNetwork = (ip: string | undefined) => networks.get(ip ?? '')?.network
   const { originConfidenceMin } = app.config
   const book = app.marketers?.current()
   const judgedCases = await app.judge(
     analyses.map(({ report: { id, reporterId, kind, channel }, analysis: digest }) => ({
       digest,
       campaignId: campaignOf.get(id),
-      network: networkOf(digest.origin?.ip),
+      network: knownNetwork(digest.origin?.ip),
       report: { kind, channel, karma: standings.get(reporterId)?.karma ?? 0 },
     })),
   )
@@ -273,14 +273,14 @@ async function judge(
       marketer,
       service,
       askable: askable(analysis, relaysOf(report.id)),
-      network: networkOf(analysis.origin?.ip),
+      network: knownNetwork(analysis.origin?.ip),
       registry: networks.get(analysis.origin?.ip ?? '')?.registry ?? 'off',
       forwardTo: app.config.forwardTo,
       disowned: networks.get(analysis.origin?.ip ?? '')?.disowned ?? new Set(),
       requestedRecipients: otherAddresses({ cfbl: analysis.cfbl, marketer, service }),
       verifiedDomains: analysis.verifiedDomains,
     }
-    const submitterAsn = networkOf(analysis.submitterIp)?.asn ?? null
+    const submitterAsn = knownNetwork(analysis.submitterIp)?.asn ?? null
     const { isVouched = false, sourceId = report.reporterId } =
       standings.get(report.reporterId) ?? {}
     return [{ report, raw, analysis, judgedCase, judged, isVouched, sourceId, submitterAsn }]

@@ -3,11 +3,10 @@ import { isPublicName, registrableDomain } from '../mail/address.ts'
 import { type FeedbackFormat, feedbackFormats } from '../mail/feedback-format.ts'
 import {
   blocksOfRange,
+  containsBlock,
   isWiderThanAnyHolding,
   parseBlock,
-  prefixLength,
 } from '../mail/ip-blocks.ts'
-import { networkSet, parseIp } from '../mail/ip.ts'
 import { storableText } from '../mail/text.ts'
 import { readAsn } from '../origin/network-tables/text-tables.ts'
 import { mergeLayers, type NetworkLayer } from '../origin/networks.ts'
@@ -155,12 +154,8 @@ export function answersForBlock(
   cidr: string,
   layers: readonly NetworkLayer[],
 ): boolean {
-  const start = parseIp(cidr.slice(0, cidr.indexOf('/')))
-  if (!start || parseBlock(cidr) !== cidr) return false
-  const around = layers.filter(
-    (layer) =>
-      prefixLength(layer.cidr) <= prefixLength(cidr) && networkSet([layer.cidr]).has(start),
-  )
+  if (parseBlock(cidr) !== cidr) return false
+  const around = layers.filter((layer) => containsBlock(layer.cidr, cidr))
   const network = mergeLayers(around)?.network
   if (!network || network.isMuted || !names(network.contacts, address)) return false
   return layers

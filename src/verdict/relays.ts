@@ -1,6 +1,6 @@
 import { WEEK_MS } from '../durations.ts'
 import { registrableDomain } from '../mail/address.ts'
-import { addressRefusal } from '../mail/ip-blocks.ts'
+import { addressPrefix, addressRefusal } from '../mail/ip-blocks.ts'
 import { addressScope, isInternal, isRoutable, type NetworkSet, parseIp } from '../mail/ip.ts'
 import { isLmtp, providerOfHost } from '../origin/providers.ts'
 import type { TracedHop } from '../origin/trace.ts'
@@ -148,7 +148,7 @@ function isSteady(history: readonly PastReport[], through: readonly Passage[], i
   )
   const share = atReceiver.filter((crossing) => crossing.ip === ip).length / atReceiver.length
   if (share < SHARE_MIN) return false
-  const peers = through.flatMap(({ crossing }) => networkOf(crossing.peerBelow))
+  const peers = through.flatMap(({ crossing }) => prefix16Or32(crossing.peerBelow))
   const authors = through.flatMap(({ authorDomain }) => authorDomain ?? [])
   return new Set(peers).size >= PEER_NETWORKS_MIN && new Set(authors).size >= AUTHOR_DOMAINS_MIN
 }
@@ -190,12 +190,9 @@ function canonical(text: string | null): string | null {
  * Returns the /16 (IPv4) or /32 (IPv6) of an address. One owner seldom has hosts in five such
  * networks.
  */
-function networkOf(ip: string | null): string[] {
+function prefix16Or32(ip: string | null): string[] {
   const address = ip === null ? undefined : parseIp(ip)
-  if (!address) return []
-  const at = address.family === 4 ? 6 : 0
-  const groups = address.groups.slice(at, address.family === 4 ? at + 1 : at + 2)
-  return [`${address.family}:${groups.join(':')}`]
+  return address ? [addressPrefix(address, { octets: 2, groups: 2 })] : []
 }
 
 /** A host about which the reporter can be asked whether it is theirs or their provider's. */

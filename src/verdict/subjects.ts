@@ -1,10 +1,10 @@
 import { domainToASCII } from 'node:url'
 import { domainOf, registrableDomain, registrableDomainOf } from '../mail/address.ts'
+import { block24Or48 } from '../mail/ip-blocks.ts'
 import { parseIp } from '../mail/ip.ts'
 import type { PlainAnalysis } from '../pieces/analyze.ts'
 import { plainHost, plainLinks } from '../pieces/disguise/plain-link.ts'
 import { leadsSomewhere } from '../pieces/links.ts'
-import { networkOf } from '../pieces/shingles/header-shingles.ts'
 import { type Spared, whySpared } from './lists/spare.ts'
 import type { Subject, SubjectKind } from './reputation/subject.ts'
 
@@ -82,7 +82,7 @@ export function subjectsOf(
   const address = origin && origin.confidence >= originConfidenceMin && parseIp(origin.ip)
   if (address && !isOfProvider(address.text)) {
     add('address', address.text)
-    add('network', networkOf(address))
+    add('network', block24Or48(address))
   }
   addAuthor(add, found)
   const files = attachments.filter((one) => !isUnspecific(one)).slice(0, FILES_MAX)

@@ -117,8 +117,7 @@ export function findService(services: Services, address: IpAddress): URL | undef
 function serviceOf(text: string, base: URL): Services[number][] {
   const cidr = parseBlock(text)
   if (cidr === undefined) return []
-  const prefix = Number(cidr.slice(cidr.indexOf('/') + 1))
-  return [{ prefix, block: networkSet([cidr]), base }]
+  return [{ prefix: prefixLength(cidr), block: networkSet([cidr]), base }]
 }
 
 function baseOf(texts: readonly string[], mayOpen: (url: URL) => boolean): URL | undefined {

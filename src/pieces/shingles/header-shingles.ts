@@ -1,7 +1,6 @@
 import { registrableDomain } from '../../mail/address.ts'
 import { decodeHeaderText } from '../../mail/encoded-word.ts'
 import { fieldValue, type HeaderField } from '../../mail/header.ts'
-import type { IpAddress } from '../../mail/ip.ts'
 import { remembered } from '../../mail/text.ts'
 import { plainLine, withoutMarks } from '../disguise/plain-text.ts'
 import type { ShingleList } from './shingle-list.ts'
@@ -32,13 +31,6 @@ export function withoutTokens(text: string): string {
     const isToken = run.length >= tokenCharsMin && /[a-z]/.test(run) && !/^[a-z]+\d+$/.test(run)
     return isToken ? '*' : run.replace(/\d+/g, '0')
   })
-}
-
-/** Returns the /24 (IPv4) or /48 (IPv6) of an address. */
-export function networkOf({ family, text, groups }: IpAddress): string {
-  if (family === 4) return `${text.slice(0, text.lastIndexOf('.'))}.0/24`
-  const head = groups.slice(0, 3).map((group) => group.toString(16))
-  return `${head.join(':')}::/48`
 }
 
 const valueCharsMax = 2000

@@ -1,5 +1,6 @@
 import { registrableDomain } from '../../mail/address.ts'
 import type { HeaderField } from '../../mail/header.ts'
+import { block24Or48 } from '../../mail/ip-blocks.ts'
 import { parseIp } from '../../mail/ip.ts'
 import type { MessageBody } from '../../mail/message-body.ts'
 import type { Submitter } from '../../origin/forwarders.ts'
@@ -12,7 +13,7 @@ import { isGenericName } from '../features/features.ts'
 import { type Fingerprints, fingerprintsOf } from '../fingerprints.ts'
 import type { Link } from '../links.ts'
 import { addAddresses, addFiles, addReturnPath, type Signer } from './address-shingles.ts'
-import { addHeader, networkOf, withoutTokens } from './header-shingles.ts'
+import { addHeader, withoutTokens } from './header-shingles.ts'
 import { type PackedShingles, type Shingle, unpackShingles } from './packed-shingles.ts'
 import { pairTypes } from './pair-types.ts'
 import { type PieceName, pieceTypes } from './piece-types.ts'
@@ -63,7 +64,7 @@ function addIp(list: ShingleList, whose: 'origin' | 'submitter' | 'claimed', ip:
   const address = parseIp(ip)
   if (!address) return
   list.add(`${whose}-ip`, address.text)
-  list.add(whose === 'claimed' ? 'claimed-ip-network' : `${whose}-network`, networkOf(address))
+  list.add(whose === 'claimed' ? 'claimed-ip-network' : `${whose}-network`, block24Or48(address))
 }
 
 function addName(

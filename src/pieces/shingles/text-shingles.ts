@@ -1,4 +1,5 @@
 import { registrableDomain } from '../../mail/address.ts'
+import { block24Or48 } from '../../mail/ip-blocks.ts'
 import { parseIp } from '../../mail/ip.ts'
 import {
   type BodyView,
@@ -18,7 +19,6 @@ import {
 } from '../disguise/plain-text.ts'
 import type { HtmlView } from '../html-view.ts'
 import type { Link } from '../links.ts'
-import { networkOf } from './header-shingles.ts'
 import type { ShingleList } from './shingle-list.ts'
 
 /**
@@ -72,7 +72,7 @@ function addLink(list: ShingleList, link: PlainLink): void {
   const address = link.isIp ? parseIp(link.host) : undefined
   if (!address) return
   list.add('link-ip', address.text)
-  list.add('link-network', networkOf(address))
+  list.add('link-network', block24Or48(address))
 }
 
 function addImage(list: ShingleList, source: string): void {

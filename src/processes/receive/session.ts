@@ -1,6 +1,7 @@
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import type { App } from '../../app.ts'
 import { BusyError, withoutData } from '../../errors.ts'
+import { block24Or48 } from '../../mail/ip-blocks.ts'
 import { addressScope, parseIp } from '../../mail/ip.ts'
 import { storableText } from '../../mail/text.ts'
 import { createThrottle } from '../../web/lists/downloads.ts'
@@ -68,7 +69,7 @@ export function createPeers(limits: PeerLimits): Peers {
   const sessionsOf = new Map<string, number>()
   return {
     startSession(sessionId, address, now) {
-      const network = networkOf(address)
+      const network = limitedNetwork(address)
       if (network !== undefined) {
         if (checkConnection(network, now) !== undefined) return tooMuch('connections')
         const present = sessionsOf.get(network) ?? 0
@@ -111,11 +112,11 @@ export function createPeers(limits: PeerLimits): Peers {
  * The network of an address; undefined for loopback, because a local mail server relays for
  * everyone.
  */
-function networkOf(address: string): string | undefined {
+function limitedNetwork(address: string): string | undefined {
   const ip = parseIp(address)
   if (!ip) return 'unknown'
   if (addressScope(ip) === 'loopback') return undefined
-  return ip.family === 4 ? ip.text.replace(/\.\d+$/, '') : ip.groups.slice(0, 3).join(':')
+  return block24Or48(ip)
 }
 
 function tooMuch(what: string): SmtpReply {

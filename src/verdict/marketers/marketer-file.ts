@@ -11,8 +11,7 @@ import {
   visit,
 } from 'yaml'
 import { z } from 'zod'
-import { parseBlock } from '../../mail/ip-blocks.ts'
-import { parseIp } from '../../mail/ip.ts'
+import { firstAddress, parseBlock, prefixLength } from '../../mail/ip-blocks.ts'
 import { storableText } from '../../mail/text.ts'
 import type { OwnNames } from '../lists/spare.ts'
 import services from './services.json' with { type: 'json' }
@@ -50,8 +49,8 @@ const range = z
   .max(64)
   .transform((text, context) => {
     const block = parseBlock(text)
-    const start = block && parseIp(block.slice(0, block.indexOf('/')))
-    if (block !== undefined && start) return `${start.text}${block.slice(block.indexOf('/'))}`
+    const start = block && firstAddress(block)
+    if (block !== undefined && start) return `${start.text}/${prefixLength(block)}`
     context.addIssue('This is not a range of addresses such as 192.0.2.0/24.')
     return z.NEVER
   })

@@ -1,6 +1,5 @@
 import { isSharedSuffix } from '../../mail/address.ts'
-import { prefixLength } from '../../mail/ip-blocks.ts'
-import { parseIp } from '../../mail/ip.ts'
+import { firstAddress, prefixLength } from '../../mail/ip-blocks.ts'
 import type { MarketerMarks } from '../../pieces/marketer.ts'
 import { type OwnNames, whySpared } from '../lists/spare.ts'
 
@@ -186,6 +185,5 @@ function bare(written: string): string {
 
 /** Returns the first address of a block, in the notation of the lists. */
 function plainAddress(cidr: string): string {
-  const start = cidr.slice(0, cidr.indexOf('/'))
-  return parseIp(start)?.text ?? start
+  return firstAddress(cidr)?.text ?? ''
 }

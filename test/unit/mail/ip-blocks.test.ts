@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
+  block24Or48,
   blocksOfRange,
+  containsBlock,
   parseBlock,
   quadOf,
   commonBlock,
@@ -109,4 +111,23 @@ test.for([
   ['2000::/13', false, false],
 ] as const)('%s is wider than any holding: %s', ([cidr, isWide, isRegistry]) => {
   expect([isWiderThanAnyHolding(cidr), isRegistryBlock(cidr)]).toEqual([isWide, isRegistry])
+})
+
+test.for([
+  ['10.0.0.0/8', '10.20.0.0/16', true],
+  ['10.0.0.0/8', '10.0.0.0/8', true],
+  ['10.20.0.0/16', '10.0.0.0/8', false],
+  ['10.0.0.0/8', '11.0.0.0/16', false],
+  ['0.0.0.0/0', '2001:db8::/32', false],
+  ['2001:db8::/32', '2001:db8:1::/48', true],
+] as const)('%s contains %s: %s', ([outer, inner, expected]) => {
+  expect(containsBlock(outer, inner)).toBe(expected)
+})
+
+test.for([
+  ['192.0.2.77', '192.0.2.0/24'],
+  ['2001:db8::1:0:0:1', '2001:db8:0::/48'],
+] as const)('the address %s belongs to %s', ([address, block]) => {
+  const parsed = parseIp(address)
+  expect(parsed && block24Or48(parsed)).toBe(block)
 })
