@@ -10,6 +10,9 @@ import { feedbackMessageId } from '../parsing/feedback-content.ts'
 import type { ComposedFeedback, ParserPool } from '../parsing/parser-pool.ts'
 import { type LoadedFeedback, loadFeedback } from './load-content.ts'
 
+/** The mail of a feedback report or a digest, and the packed copy. */
+export type ComposedMail = Pick<ComposedFeedback, 'raw' | 'copy'>
+
 /**
  * Composes the exact mail of a feedback report. The same content always gives the same bytes, so a
  * preview equals the mail that is sent. `onSlow` is called when a message takes long to compose.
@@ -20,7 +23,7 @@ export async function composeLoaded(
   { feedback, parts }: LoadedFeedback,
   parser: Pick<ParserPool, 'compose' | 'sign'>,
   onSlow?: () => void,
-): Promise<ComposedFeedback> {
+): Promise<ComposedMail> {
   const [head] = parts
   if (!head) throw new RangeError('The content of the feedback report is not loaded.')
   const composed = await Promise.all(
@@ -38,13 +41,13 @@ export async function composeLoaded(
       messageId: messageIdOf({ feedback, parts }),
       service: content.service,
       unsubscribe: content.isUnsolicited ? shown(content.answerLinks.stop) : undefined,
-      reports: mails.map((raw, index) => {
+      reports: composed.map(({ line }, index) => {
         const { reportId = '', number = 0 } = parts[index]?.feedback ?? {}
-        return { raw, number: `${reportId}.${number}` }
+        return { raw: mails[index] ?? Buffer.of(), line, number: `${reportId}.${number}` }
       }),
     })
-  const mails = composed.map(({ raw }) => raw)
-  const raw = parser.sign(compose(mails, (text) => text))
+  const whole = composed.map((one) => one.raw)
+  const raw = parser.sign(compose(whole, (text) => text))
   const copies = await Promise.all(composed.map(({ copy }) => unpack(copy)))
   const masked = compose(copies, (text) => withoutKeys(text, content.answerKeys))
   return { raw, copy: await pack(withSignatureOf(raw, masked)) }

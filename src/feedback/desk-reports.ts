@@ -12,8 +12,13 @@ import {
 import { listMerged } from '../db/feedback-waiting.ts'
 import type { Db } from '../db/pool.ts'
 import { unpack, unpackAtMost } from '../db/rows.ts'
-import { readReportLine, type ReportLine } from '../mail/digest.ts'
-import { attachedReport, type OwnReport, readOwnReport } from '../mail/own-report.ts'
+import type { ReportLine } from '../mail/arf.ts'
+import {
+  attachedReport,
+  type OwnReport,
+  readOwnReport,
+  readReportLine,
+} from '../mail/own-report.ts'
 import type { AnswerKind } from '../mail/verp.ts'
 import { findSent } from './queue-feedback.ts'
 import { takeAnswer } from './take-answer.ts'

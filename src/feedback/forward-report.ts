@@ -21,9 +21,9 @@ import {
 } from '../letters/relay-gate.ts'
 import type { SendOutcome } from '../letters/relay-memory.ts'
 import { composeReturnPath } from '../mail/verp.ts'
-import type { ComposedFeedback, ParserPool } from '../parsing/parser-pool.ts'
+import type { ParserPool } from '../parsing/parser-pool.ts'
 import { failureOf, giveBack, type JobOutcome, underWay } from '../queue/work.ts'
-import { composeLoaded, messageIdOf } from './compose-feedback.ts'
+import { type ComposedMail, composeLoaded, messageIdOf } from './compose-feedback.ts'
 import type { SendTurn, Ticket } from './consumer-queues.ts'
 import {
   type Forwarding,
@@ -61,7 +61,7 @@ type FeedbackInProgress = {
   outcome: JobOutcome | undefined
 }
 type Composing = {
-  composed: Promise<ComposedFeedback>
+  composed: Promise<ComposedMail>
   /** Whether composing has taken so long that the batch no longer waits. */
   isSlow: () => boolean
   /** Resolves when the report is composed, cannot be composed, or turns out to be slow. */

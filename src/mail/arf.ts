@@ -1,3 +1,4 @@
+import { decodeHeaderText } from './encoded-word.ts'
 import type { FeedbackFormat } from './feedback-format.ts'
 import { composeFeedbackText, type FeedbackExplanation } from './feedback-text.ts'
 import {
@@ -6,6 +7,7 @@ import {
   composeReportSubject,
   type FeedbackFacts,
   feedbackFields,
+  type FeedbackType,
   fromLine,
   textPart,
   unsubscribeLines,
@@ -68,6 +70,29 @@ export function composeFeedbackReport(
   const machine = feedbackFields(input.facts, input.explanation)
   const raw = assembleReport(input, original, { machine, last: original.text, format: 'arf' })
   return { messageId: messageIdOf(input), raw, form: original.form }
+}
+
+/** The facts of a feedback report, as shown in lists. */
+export type ReportLine = {
+  kind: FeedbackType
+  sourceIp: string
+  messages: number
+  arrivedAt: Date | undefined
+  subject: string
+}
+
+/** Returns the facts of a feedback report that is composed from this content. */
+export function reportLine(
+  { facts }: Pick<FeedbackReportInput, 'facts'>,
+  { fields }: Pick<OriginalPart, 'fields'>,
+): ReportLine {
+  return {
+    kind: facts.feedbackType,
+    sourceIp: facts.sourceIp,
+    messages: facts.incidents ?? 1,
+    arrivedAt: facts.arrivedAt,
+    subject: decodeHeaderText(composeReportSubject(facts, fields).replaceAll('\r\n', '')),
+  }
 }
 
 /** The parts of a report after the text for people. */

@@ -1,25 +1,20 @@
-import { z } from 'zod'
-import { decodeHeaderText } from './encoded-word.ts'
-import { parseHeader } from './header.ts'
+import type { ReportLine } from './arf.ts'
 import {
   checkHeader,
-  CLASS_FIELD,
   composeMailDate,
-  type FeedbackType,
   feedbackTypes,
   fromLine,
-  parseFeedbackReport,
   textPart,
   unsubscribeLines,
   unusedBoundary,
 } from './mail-parts.ts'
-import { leafText, ownPart, parseMimeTree } from './mime-tree.ts'
 import { cleanLine, fact, wrap } from './text.ts'
 
-/** One feedback report of a digest. The digest's text is derived from the composed report. */
+/** One feedback report of a digest. */
 export type DigestReport = {
   /** As composed by `composeFeedback`: redacted, 7-bit. */
   raw: Buffer
+  line: ReportLine
   /** The report number, which the consumer quotes in answers. */
   number: string
   /** A label shared by messages of the same campaign; absent if the message belongs to none. */
@@ -87,16 +82,7 @@ export function composeDigest(content: DigestContent): Buffer {
   return Buffer.from(`${header}\r\n\r\n${body}--${boundary}--\r\n`, 'latin1')
 }
 
-/** The facts of a feedback report that we composed, as shown in lists. */
-export type ReportLine = {
-  kind: FeedbackType
-  sourceIp: string
-  messages: number
-  arrivedAt: Date | undefined
-  subject: string
-}
-
-type Group = { lines: ReportLine[]; reports: DigestReport[] }
+type Group = { line: ReportLine; reports: DigestReport[] }
 
 /**
  * Groups reports by campaign, kind and IP address; the group with the most messages comes first.
@@ -104,10 +90,9 @@ type Group = { lines: ReportLine[]; reports: DigestReport[] }
 function groupsOf(reports: readonly DigestReport[]): Group[] {
   const groups = new Map<string, Group>()
   for (const report of reports) {
-    const line = readReportLine(report.raw)
+    const { line } = report
     const key = JSON.stringify([report.campaign ?? report.number, line.kind, line.sourceIp])
-    const group = groups.get(key) ?? { lines: [], reports: [] }
-    group.lines.push(line)
+    const group = groups.get(key) ?? { line, reports: [] }
     group.reports.push(report)
     groups.set(key, group)
   }
@@ -115,60 +100,8 @@ function groupsOf(reports: readonly DigestReport[]): Group[] {
   return [...groups.values()].sort(bySize)
 }
 
-function messagesOf({ lines }: Group): number {
-  return lines.reduce((sum, { messages }) => sum + messages, 0)
-}
-
-/** Reads the facts of a feedback report that we composed; its end may be cut off. */
-export function readReportLine(raw: Buffer): ReportLine {
-  const fields = fieldsOf(raw)
-  const subject = parseHeader(raw).fields.find(({ key }) => key === 'subject')?.value ?? ''
-  const type = fields.get(CLASS_FIELD) ?? fields.get('Feedback-Type') ?? ''
-  const arrivedAt = new Date(fields.get('Arrival-Date') ?? Number.NaN)
-  return {
-    kind: isFeedbackType(type) ? type : 'other',
-    sourceIp: fields.get('Source-IP') ?? '',
-    messages: Number(fields.get('Incidents') ?? 1),
-    arrivedAt: Number.isNaN(arrivedAt.getTime()) ? undefined : arrivedAt,
-    subject: decodeHeaderText(subject),
-  }
-}
-
-/** The fields of a report; for a report in JSON, the equivalent fields. */
-function fieldsOf(raw: Buffer): Map<string, string> {
-  const fields = new Map(parseFeedbackReport(raw)?.fields)
-  const tree = fields.get('Feedback-Type') === 'xarf' ? parseMimeTree(raw) : undefined
-  const part = tree && ownPart(tree, 'application/json')
-  if (part === undefined) return fields
-  const report = xarfFacts.safeParse(jsonOf(leafText(part))).data
-  if (report === undefined) return fields
-  const [kind = ''] = report.tags
-  return new Map([
-    ['Feedback-Type', { 'message:phishing': 'fraud', 'message:malware': 'virus' }[kind] ?? 'abuse'],
-    ['Source-IP', report.source_identifier],
-    ['Arrival-Date', report.timestamp],
-    ['Incidents', String(report.recipient_count ?? 1)],
-  ])
-}
-
-/** Parses JSON; undefined if it is cut off. */
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-const xarfFacts = z.object({
-  source_identifier: z.string(),
-  timestamp: z.string(),
-  recipient_count: z.number().optional(),
-  tags: z.array(z.string()),
-})
-
-function isFeedbackType(type: string): type is FeedbackType {
-  return type in feedbackTypes
+function messagesOf({ reports }: Group): number {
+  return reports.reduce((sum, { line }) => sum + line.messages, 0)
 }
 
 /**
@@ -212,9 +145,8 @@ function textOf(content: DigestContent, groups: readonly Group[], attached: numb
 }
 
 function groupLines(group: Group): string[] {
-  const [line] = group.lines
-  if (line === undefined) return []
-  const times = group.lines.flatMap(({ arrivedAt }) => arrivedAt?.getTime() ?? [])
+  const { line } = group
+  const times = group.reports.flatMap((one) => one.line.arrivedAt?.getTime() ?? [])
   const numbers = group.reports.map(({ number }) => number)
   const more = numbers.length - numbersMax
   return [

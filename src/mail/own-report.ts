@@ -1,4 +1,9 @@
+import { z } from 'zod'
+import type { ReportLine } from './arf.ts'
+import { decodeHeaderText } from './encoded-word.ts'
 import { parseHeader } from './header.ts'
+import { CLASS_FIELD, type FeedbackType, feedbackTypes, parseFeedbackReport } from './mail-parts.ts'
+import { leafText, ownPart, parseMimeTree } from './mime-tree.ts'
 import { boundaryOf } from './part-fields.ts'
 import { decodeTransfer } from './transfer-encoding.ts'
 
@@ -42,6 +47,58 @@ export function attachedReport({ attached }: OwnReport, number: string): Buffer 
     const id = parseHeader(raw).fields.find(({ key }) => key === 'message-id')?.value
     return id?.startsWith(`<${number}@`)
   })
+}
+
+/** Reads the facts of a feedback report that we composed; its end may be cut off. */
+export function readReportLine(raw: Buffer): ReportLine {
+  const fields = fieldsOf(raw)
+  const subject = parseHeader(raw).fields.find(({ key }) => key === 'subject')?.value ?? ''
+  const type = fields.get(CLASS_FIELD) ?? fields.get('Feedback-Type') ?? ''
+  const arrivedAt = new Date(fields.get('Arrival-Date') ?? Number.NaN)
+  return {
+    kind: isFeedbackType(type) ? type : 'other',
+    sourceIp: fields.get('Source-IP') ?? '',
+    messages: Number(fields.get('Incidents') ?? 1),
+    arrivedAt: Number.isNaN(arrivedAt.getTime()) ? undefined : arrivedAt,
+    subject: decodeHeaderText(subject),
+  }
+}
+
+/** The fields of a report; for a report in JSON, the equivalent fields. */
+function fieldsOf(raw: Buffer): Map<string, string> {
+  const fields = new Map(parseFeedbackReport(raw)?.fields)
+  const tree = fields.get('Feedback-Type') === 'xarf' ? parseMimeTree(raw) : undefined
+  const part = tree && ownPart(tree, 'application/json')
+  if (part === undefined) return fields
+  const report = xarfFacts.safeParse(jsonOf(leafText(part))).data
+  if (report === undefined) return fields
+  const [kind = ''] = report.tags
+  return new Map([
+    ['Feedback-Type', { 'message:phishing': 'fraud', 'message:malware': 'virus' }[kind] ?? 'abuse'],
+    ['Source-IP', report.source_identifier],
+    ['Arrival-Date', report.timestamp],
+    ['Incidents', String(report.recipient_count ?? 1)],
+  ])
+}
+
+/** Parses JSON; undefined if it is cut off. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const xarfFacts = z.object({
+  source_identifier: z.string(),
+  timestamp: z.string(),
+  recipient_count: z.number().optional(),
+  tags: z.array(z.string()),
+})
+
+function isFeedbackType(type: string): type is FeedbackType {
+  return type in feedbackTypes
 }
 
 function textOf(part: string): string {

@@ -5,6 +5,8 @@ import {
   type FeedbackReportInput,
   type OriginalPart,
   originalPart,
+  reportLine,
+  type ReportLine,
 } from '../mail/arf.ts'
 import { concealKeys, concealKeysIn, hasPlainKey } from '../mail/conceal-keys.ts'
 import type { FeedbackFormat } from '../mail/feedback-format.ts'
@@ -161,8 +163,11 @@ export type FeedbackContent = {
   redactionKey: Uint8Array
 }
 
-/** A feedback report, and its copy of the same length with asterisks in place of its keys. */
-export type FeedbackMail = { raw: Buffer; copy: Buffer }
+/**
+ * A feedback report, its copy of the same length with asterisks in place of its keys, and the facts
+ * for a list.
+ */
+export type FeedbackMail = { raw: Buffer; copy: Buffer; line: ReportLine }
 
 /**
  * Returns the redacted feedback report of one message for one consumer, in the consumer's format.
@@ -205,6 +210,7 @@ export function composeFeedback(
   return {
     raw: compose(input, original),
     copy: compose(masked(input, content.answerKeys), original),
+    line: reportLine(input, original),
   }
 }
 

@@ -12,7 +12,7 @@ import { shingleSeed } from '../pieces/shingles/hash.ts'
 import type { PackedShingles } from '../pieces/shingles/packed-shingles.ts'
 import type { RelayCandidate } from '../verdict/relays.ts'
 import type { Subject } from '../verdict/reputation/subject.ts'
-import type { FeedbackContent } from './feedback-content.ts'
+import type { FeedbackContent, FeedbackMail } from './feedback-content.ts'
 import type { ChosenFiles } from './files/choose-files.ts'
 import { createFileReader, type FileReader, type ReaderTools } from './files/file-reader.ts'
 import { createEndLock, type EndLock, runInTime, type TimeLimits } from './run-in-time.ts'
@@ -95,7 +95,7 @@ export type CheckedDigest = CheckDigest & { complete?: () => Promise<CheckDigest
 type WantedFiles = { wanted: ChosenFiles }
 
 /** A feedback report, and the packed copy to store and show, in which its keys are masked. */
-export type ComposedFeedback = { raw: Buffer; copy: Packed }
+export type ComposedFeedback = Omit<FeedbackMail, 'copy'> & { copy: Packed }
 
 /**
  * Returns bytes from another thread as a Buffer: a Buffer that is sent arrives as a plain
@@ -297,7 +297,7 @@ export function createParserPool(
         inLine({ ...task, isHeaderOnly: true }).catch(() => Promise.reject(error as Error)),
       )
       const composed = made as ComposedFeedback
-      return { raw: asBuffer(composed.raw), copy: asBuffers(composed.copy) }
+      return { ...composed, raw: asBuffer(composed.raw), copy: asBuffers(composed.copy) }
     },
     readInbound: (packed, mailFrom) =>
       inLine({ work: 'inbound', packed, mailFrom }) as Promise<InboundReading>,

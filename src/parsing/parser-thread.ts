@@ -174,7 +174,7 @@ async function make(task: ParserTask): Promise<Made> {
   // Signs in this thread, so that the stored copy has the signature of the mail that is sent.
   const signed = signingKey ? signMail(report.raw, signingKey) : report.raw
   const copy = withSignatureOf(signed, report.copy)
-  return { raw: owned(signed), copy: await packOwned(copy) }
+  return { raw: owned(signed), copy: await packOwned(copy), line: report.line }
 }
 
 const HEADER_BYTES_MAX = 64 * 1024

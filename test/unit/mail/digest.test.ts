@@ -1,6 +1,11 @@
 import { simpleParser } from 'mailparser'
 import { expect, test } from 'vitest'
-import { composeFeedbackReport } from '../../../src/mail/arf.ts'
+import {
+  composeFeedbackReport,
+  type FeedbackReportInput,
+  originalPart,
+  reportLine,
+} from '../../../src/mail/arf.ts'
 import { composeDigest, type DigestContent, type DigestReport } from '../../../src/mail/digest.ts'
 
 function reportOf(
@@ -8,7 +13,7 @@ function reportOf(
   changes: { sourceIp?: string; size?: number } = {},
 ): DigestReport {
   const { sourceIp = '192.0.2.7', size = 10 } = changes
-  const { raw } = composeFeedbackReport({
+  const input: FeedbackReportInput = {
     from: 'feedback@here.example',
     to: 'abuse@there.example',
     date: new Date('2026-11-20T13:00:00Z'),
@@ -29,8 +34,9 @@ function reportOf(
       network: { cidr: '192.0.2.0/24' },
       why: ['mx.example.org says so.'],
     },
-  })
-  return { raw, number, campaign: sourceIp }
+  }
+  const { raw } = composeFeedbackReport(input)
+  return { raw, line: reportLine(input, originalPart(input)), number, campaign: sourceIp }
 }
 
 function digestOf(reports: readonly DigestReport[], changes: Partial<DigestContent> = {}): Buffer {
