@@ -79,7 +79,7 @@ function askedLine({ question }: Known): string {
 
 function pieceLines(piece: KnownPiece, look: Look): string[] {
   return [
-    nameOf(piece, look.columns),
+    pieceLabel(piece, look.columns),
     ...(Object.keys(piece.counts) as Prefix[]).flatMap((prefix) => [
       ...windowLines(piece, prefix),
       ...dayLines(piece, prefix, look),
@@ -172,10 +172,10 @@ function allLines(pieces: readonly KnownPiece[], columns: number): string[] {
       const numbers = kinds.slice(0, 3).map(([kind]) => numberCell(amounts?.[kind] ?? 0))
       const of = prefix === 'reports' ? '' : ` (${prefix})`
       const room = columns - numbers.length * NUMBER_COLUMNS - 2 - of.length
-      return `${numbers.join('')}  ${nameOf(piece, room)}${of}`
+      return `${numbers.join('')}  ${pieceLabel(piece, room)}${of}`
     }),
   )
-  const nothing = absent.map((piece) => nameOf(piece, columns - 2))
+  const nothing = absent.map((piece) => pieceLabel(piece, columns - 2))
   return [
     ...(rows.length > 0 ? [`${head.join('')}  in two weeks`, ...rows] : []),
     ...(nothing.length > 0 ? ['No counts for:', ...nothing.map((name) => `  ${name}`)] : []),
@@ -189,7 +189,7 @@ function allLines(pieces: readonly KnownPiece[], columns: number): string[] {
  * The type of a piece and its text, shortened to fit; followed by a star if checks do not count the
  * piece from its first occurrence.
  */
-function nameOf({ type, piece, hash, countedFrom }: KnownPiece, columns: number): string {
+function pieceLabel({ type, piece, hash, countedFrom }: KnownPiece, columns: number): string {
   if (type === null) return `hash ${hash}`
   const remark = countedFrom > 1 ? ' *' : ''
   const room = columns - type.length - remark.length - 3

@@ -28,7 +28,7 @@ export type FeedbackKind = 'complaint' | 'redeemed'
 export type FeedbackKey = { reportId: string; number: number }
 
 /** Returns the name of a feedback report. Mails to consumers contain it with a dot, not a space. */
-export function nameOf({ reportId, number }: FeedbackKey): string {
+export function feedbackName({ reportId, number }: FeedbackKey): string {
   return `${reportId} ${number}`
 }
 
@@ -326,7 +326,7 @@ export function listSmallCopies(
   return rowsOf(db)`
     select report_id as "reportId", number, encoding, content from feedback_messages
     where ${isOneOfIds('report_id', ids)} and octet_length(content) <= ${bytesMax}
-      and report_id::text || ' ' || number::text = any(${keys.map(nameOf)}::text[])`
+      and report_id::text || ' ' || number::text = any(${keys.map(feedbackName)}::text[])`
 }
 
 /** The copy of a feedback report, packed: with masks in place of its keys, except in old rows. */

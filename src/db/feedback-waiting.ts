@@ -4,7 +4,7 @@ import {
   type FeedbackKey,
   type FeedbackKind,
   isShownUnsent,
-  nameOf,
+  feedbackName,
   shownState,
 } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
@@ -40,7 +40,7 @@ function listWithMembers(db: Db, heads: readonly FeedbackKey[]): Promise<Feedbac
   return preparedRowsOf(db)`
     select report_id as "reportId", number from feedback_reports
     where ${isOneOfIds('report_id', ids)} and incidents > 1
-      and report_id::text || ' ' || number::text = any(${heads.map(nameOf)}::text[])`
+      and report_id::text || ' ' || number::text = any(${heads.map(feedbackName)}::text[])`
 }
 
 /** Withdraws the feedback reports that were merged into withdrawn ones, and returns their keys. */
@@ -64,13 +64,13 @@ function isAmong(keys: readonly FeedbackKey[]): Sql {
     'report_id',
     keys.map(({ reportId }) => reportId),
   )}
-    and report_id::text || ' ' || number::text = any(${keys.map(nameOf)}::text[])`
+    and report_id::text || ' ' || number::text = any(${keys.map(feedbackName)}::text[])`
 }
 
 /** Whether a feedback report was merged into one of `heads`. */
 function isMergedInto(heads: readonly FeedbackKey[]): Sql {
   return sql`merged_into = any(${heads.map(({ reportId }) => reportId)}::uuid[])
-    and merged_into::text || ' ' || merged_number::text = any(${heads.map(nameOf)}::text[])`
+    and merged_into::text || ' ' || merged_number::text = any(${heads.map(feedbackName)}::text[])`
 }
 
 /** A due feedback report, with the campaign of its message if the report is counted. */
@@ -374,6 +374,6 @@ export async function rejoinMembers(
       merged_into = ${head.reportId}, merged_number = ${head.number}
     where ${isAmong(members)} and state = 'waiting' and incidents = 1
     returning report_id as "reportId", number`
-  const names = new Set(joined.map(nameOf))
-  return members.filter((member) => !names.has(nameOf(member)))
+  const names = new Set(joined.map(feedbackName))
+  return members.filter((member) => !names.has(feedbackName(member)))
 }

@@ -85,7 +85,7 @@ export async function claimReportKeys(tx: Db, keys: readonly ReportKey[]): Promi
   const claimed = new Set(rows.map(({ reportId }) => reportId))
   const taken = keys.filter(({ reportId }) => !claimed.has(reportId))
   const owners = taken.length > 0 ? await listOwners(tx, taken) : new Map<string, string>()
-  return keys.map((key) => owners.get(nameOf(key)) ?? key.reportId)
+  return keys.map((key) => owners.get(contentKey(key)) ?? key.reportId)
 }
 
 /** Returns the oldest report that has a key. */
@@ -105,9 +105,9 @@ async function listOwners(tx: Db, keys: readonly ReportKey[]): Promise<Map<strin
     select content_hash as "contentHash", reporter_id as "reporterId", report_id as "reportId"
     from report_keys
       where content_hash = any(${keys.map(({ contentHash }) => contentHash)}::bytea[])`)
-  return new Map(rows.map((row) => [nameOf(row), row.reportId]))
+  return new Map(rows.map((row) => [contentKey(row), row.reportId]))
 }
 
-function nameOf({ contentHash, reporterId }: Omit<ReportKey, 'reportId'>): string {
+function contentKey({ contentHash, reporterId }: Omit<ReportKey, 'reportId'>): string {
   return `${contentHash.toString('base64')} ${reporterId}`
 }

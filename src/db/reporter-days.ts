@@ -64,7 +64,7 @@ export function listDaysOf(db: Db, reportIds: readonly string[]): Promise<Report
  */
 export async function markDaysDue(tx: Db, days: readonly ReporterDay[], now: Date): Promise<void> {
   if (days.length === 0) return
-  const ordered = days.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
+  const ordered = days.toSorted((a, b) => (dayKey(a) < dayKey(b) ? -1 : 1))
   const values = bulk(ordered.map(({ reporterId, day }) => [reporterId, day, now]))
   await tx.query(sql`
     insert into reporter_days as known (reporter_id, day, due_at) values ${values}
@@ -241,6 +241,6 @@ function countNetworks(db: Db, within: Bounds): Promise<NetworkCount[]> {
     group by 1, 2, 3 order by 4 desc, 2, 1`
 }
 
-function nameOf({ reporterId, day }: ReporterDay): string {
+function dayKey({ reporterId, day }: ReporterDay): string {
   return `${reporterId} ${day}`
 }

@@ -1,5 +1,5 @@
 import type { App } from '../app.ts'
-import { type Feedback, findFeedbackMessage, nameOf } from '../db/feedback-reports.ts'
+import { type Feedback, findFeedbackMessage, feedbackName } from '../db/feedback-reports.ts'
 import type { Db } from '../db/pool.ts'
 import { pack, unpack } from '../db/rows.ts'
 import { concealKeysIn } from '../mail/conceal-keys.ts'
@@ -82,7 +82,7 @@ export function createPreview(
   parser: () => Pick<ParserPool, 'compose' | 'sign'>,
 ): Preview {
   return async (feedback) => {
-    const loaded = (await loadFeedback(pool, [feedback], config)).get(nameOf(feedback))
+    const loaded = (await loadFeedback(pool, [feedback], config)).get(feedbackName(feedback))
     return loaded && unpack((await composeLoaded(loaded, parser())).copy)
   }
 }

@@ -7,7 +7,7 @@ import {
   type FeedbackKey,
   type FeedbackState,
   listFeedback,
-  nameOf,
+  feedbackName,
 } from '../db/feedback-reports.ts'
 import { mayAppear } from '../db/prepared.ts'
 import { DAY_MS } from '../durations.ts'
@@ -105,8 +105,8 @@ export async function runForwardReport(
   )
   await sendPlaced(placed, loaded, app, forwarding, outcomes)
   return payloads.map((payload) => {
-    const outcome = outcomes.get(nameOf(payload)) ?? 'done'
-    outcomes.delete(nameOf(payload))
+    const outcome = outcomes.get(feedbackName(payload)) ?? 'done'
+    outcomes.delete(feedbackName(payload))
     return outcome === 'done' || !('postponedTo' in outcome)
       ? outcome
       : postponeAgain(payload, outcome, app)
@@ -159,12 +159,12 @@ export async function forwardAtOnce(
       ...one,
       reserve: { jobId: reserveJobId(one.feedback), sendBefore },
     }))
-    const loaded = new Map(handed.map((one) => [nameOf(one.feedback), one.loaded]))
+    const loaded = new Map(handed.map((one) => [feedbackName(one.feedback), one.loaded]))
     const slow = await sendPlaced(placed, loaded, app, forwarding, outcomes)
-    const left = new Map(slow.map((one) => [nameOf(one.feedback), one]))
+    const left = new Map(slow.map((one) => [feedbackName(one.feedback), one]))
     for (const { feedback } of handed) {
-      const outcome = outcomes.get(nameOf(feedback))
-      const one = left.get(nameOf(feedback))
+      const outcome = outcomes.get(feedbackName(feedback))
+      const one = left.get(feedbackName(feedback))
       if (one) await postponeReserve(one, outcome, app)
       else if (outcome !== undefined) returnReserve(feedback, Promise.resolve(outcome), app)
     }
@@ -217,17 +217,17 @@ async function sendPlaced(
   outcomes: Map<string, JobOutcome>,
 ): Promise<FeedbackInProgress[]> {
   const under = placed.flatMap((one) => {
-    const its = loaded.get(nameOf(one.feedback))
+    const its = loaded.get(feedbackName(one.feedback))
     if (its) return [startSending(one, its, app, forwarding)]
     one.ticket?.drop()
     const failed = 'The report of this feedback report is no longer complete.'
-    outcomes.set(nameOf(one.feedback), { failed })
+    outcomes.set(feedbackName(one.feedback), { failed })
     return []
   })
   await waitFor(under, forwarding)
   const underWay = under.filter(({ outcome }) => outcome === undefined)
   for (const one of under) {
-    outcomes.set(nameOf(one.feedback), one.outcome ?? postpone(one, app, forwarding))
+    outcomes.set(feedbackName(one.feedback), one.outcome ?? postpone(one, app, forwarding))
   }
   return underWay
 }
@@ -242,28 +242,31 @@ async function findSendable(
   { inProgress, retryMs }: Forwarding,
   outcomes: Map<string, JobOutcome>,
 ): Promise<(SendableFeedback & { refusedSince?: string | undefined })[]> {
-  const wanted = new Map(payloads.map((payload) => [nameOf(payload), payload]))
+  const wanted = new Map(payloads.map((payload) => [feedbackName(payload), payload]))
   const ids = [...new Set(payloads.map(({ reportId }) => reportId))]
   const existing = await listFeedback(app.pool, ids)
   const ready = existing.filter(
     (one) => one.isShadowed === isShadowed && !earlyStates.includes(one.state),
   )
-  const queued = ready.filter((one) => one.state === 'queued' && wanted.has(nameOf(one)))
+  const queued = ready.filter((one) => one.state === 'queued' && wanted.has(feedbackName(one)))
   const now = app.clock()
-  const found = new Set((isShadowed ? existing : ready).map(nameOf))
+  const found = new Set((isShadowed ? existing : ready).map(feedbackName))
   for (const [name, { postponedSince }] of wanted) {
     const since = postponedSince === undefined ? now : new Date(postponedSince)
     if (found.has(name) || !mayAppear(since, now)) continue
     outcomes.set(name, { postponedTo: new Date(now.getTime() + retryMs), payload: {} })
   }
   const idle = queued.filter((feedback) => {
-    if (!inProgress.has(nameOf(feedback))) return true
-    outcomes.set(nameOf(feedback), { postponedTo: new Date(now.getTime() + retryMs), payload: {} })
+    if (!inProgress.has(feedbackName(feedback))) return true
+    outcomes.set(feedbackName(feedback), {
+      postponedTo: new Date(now.getTime() + retryMs),
+      payload: {},
+    })
     return false
   })
   const sendable = await selectSendable(idle, app)
   return sendable.map((one) => {
-    return { ...one, refusedSince: wanted.get(nameOf(one.feedback))?.refusedSince }
+    return { ...one, refusedSince: wanted.get(feedbackName(one.feedback))?.refusedSince }
   })
 }
 
@@ -282,12 +285,14 @@ async function findPlaces(
   const inLine = leaving.filter(isSent).flatMap((one) => {
     const admission = queues.admit(one.consumer)
     if ('ticket' in admission) return [{ ...one, ticket: admission.ticket }]
-    outcomes.set(nameOf(one.feedback), { postponedTo: admission.waitsUntil, payload: {} })
+    outcomes.set(feedbackName(one.feedback), { postponedTo: admission.waitsUntil, payload: {} })
     return []
   })
-  const within = new Set((await withinLimits(inLine, app)).map(({ feedback }) => nameOf(feedback)))
+  const within = new Set(
+    (await withinLimits(inLine, app)).map(({ feedback }) => feedbackName(feedback)),
+  )
   const placed = inLine.filter(
-    ({ feedback, ticket }) => within.has(nameOf(feedback)) || !ticket.drop(),
+    ({ feedback, ticket }) => within.has(feedbackName(feedback)) || !ticket.drop(),
   )
   return [...placed, ...others]
 }
@@ -299,7 +304,7 @@ function startSending(
   forwarding: Forwarding,
 ): FeedbackInProgress {
   const { inProgress } = forwarding
-  const name = nameOf(one.feedback)
+  const name = feedbackName(one.feedback)
   const composing = compose(one, loaded, app)
   const ended = deliver(one, loaded, composing, app, forwarding).catch((error: unknown) => {
     one.ticket?.drop()

@@ -1,6 +1,11 @@
 import type { App } from '../app.ts'
 import { listConsumersByIds } from '../db/consumers.ts'
-import { type Feedback, type FeedbackKey, listFeedback, nameOf } from '../db/feedback-reports.ts'
+import {
+  type Feedback,
+  type FeedbackKey,
+  listFeedback,
+  feedbackName,
+} from '../db/feedback-reports.ts'
 import {
   joinHead,
   listMerged,
@@ -126,7 +131,7 @@ async function restoreOne(
 function recordMember(tx: Db, head: FeedbackKey, member: FeedbackKey): Promise<void> {
   return amendRecorded(tx, [head.reportId], (key, one) => {
     const { state, members, incidents } = one
-    const isKnown = members.some((other) => nameOf(other) === nameOf(member))
+    const isKnown = members.some((other) => feedbackName(other) === feedbackName(member))
     if (key.number !== head.number || !unsent.includes(state) || isKnown) return one
     return { ...one, members: [...members, member], incidents: incidents + 1 }
   })
@@ -134,12 +139,12 @@ function recordMember(tx: Db, head: FeedbackKey, member: FeedbackKey): Promise<v
 
 /** Lets feedback merge into `head` again when the actions that withdrew it are undone. */
 function recordMerged(tx: Db, head: FeedbackKey, members: readonly FeedbackKey[]): Promise<void> {
-  const names = new Set(members.map(nameOf))
+  const names = new Set(members.map(feedbackName))
   const ids = members.map(({ reportId }) => reportId)
   const its = { mergedInto: head.reportId, mergedNumber: head.number }
   const merged = { state: 'merged', ...its } as const
   return amendRecorded(tx, ids, (key, one) => {
-    return names.has(nameOf(key)) && one.state === 'waiting'
+    return names.has(feedbackName(key)) && one.state === 'waiting'
       ? { ...one, ...merged, dueAt: null }
       : one
   })

@@ -6,7 +6,7 @@ import {
   findFeedback,
   insertFeedbackMessages,
   markFeedback,
-  nameOf,
+  feedbackName,
 } from '../db/feedback-reports.ts'
 import { listMerged } from '../db/feedback-waiting.ts'
 import { countMails } from '../db/mail-relay.ts'
@@ -124,9 +124,9 @@ async function keepPatiently(app: Needs, sent: readonly Sent[]): Promise<void> {
 type Marked = Awaited<ReturnType<typeof markFeedback>>
 
 function countMarked(marked: Marked, sent: readonly Sent[]): void {
-  const outcomes = new Map(sent.map(({ outcome }) => [nameOf(outcome), outcome]))
+  const outcomes = new Map(sent.map(({ outcome }) => [feedbackName(outcome), outcome]))
   for (const one of marked) {
-    const outcome = outcomes.get(nameOf(one))
+    const outcome = outcomes.get(feedbackName(one))
     if (!outcome || outcome.isShadowed) continue
     tally.count(`desks/${outcome.state}/${one.consumerId}`)
     if (outcome.state !== 'sent') continue
@@ -146,19 +146,19 @@ async function keepIn(tx: Db, sent: readonly Sent[], app: Needs): Promise<Marked
     dropJobs(boss, queueOf({}), jobsOf(false), tx),
     dropJobs(boss, queueOf({ isShadowed: true }), jobsOf(true), tx),
   ])
-  const names = new Set(marked.map(nameOf))
-  const mine = sent.filter(({ outcome }) => names.has(nameOf(outcome)))
+  const names = new Set(marked.map(feedbackName))
+  const mine = sent.filter(({ outcome }) => names.has(feedbackName(outcome)))
   if (mine.length === 0) return marked
   const heads = marked.filter(({ isHead }) => isHead)
   const covered = heads.length > 0 ? await listMerged(tx, heads) : []
   const left = mine.filter(({ outcome }) => outcome.state === 'sent')
-  const leftNames = new Set(left.map(({ outcome }) => nameOf(outcome)))
-  const leftWith = covered.filter(({ head }) => leftNames.has(nameOf(head)))
-  const eventOf = new Map(mine.map(({ outcome, event }) => [nameOf(outcome), event]))
+  const leftNames = new Set(left.map(({ outcome }) => feedbackName(outcome)))
+  const leftWith = covered.filter(({ head }) => leftNames.has(feedbackName(head)))
+  const eventOf = new Map(mine.map(({ outcome, event }) => [feedbackName(outcome), event]))
   const events = [
     ...mine.flatMap(({ event, isShown }) => (isShown ? [] : [event])),
     ...covered.flatMap(({ member, head }) => {
-      const event = eventOf.get(nameOf(head))
+      const event = eventOf.get(feedbackName(head))
       return event ? [{ ...event, reportId: member.reportId, phrases: together(event) }] : []
     }),
   ]

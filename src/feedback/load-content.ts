@@ -1,7 +1,12 @@
 import type { App } from '../app.ts'
 import { listPackedAnalyses } from '../db/analyses.ts'
 import { type Consumer, listConsumersByIds } from '../db/consumers.ts'
-import { type Feedback, listFeedback, nameOf, type NewFeedback } from '../db/feedback-reports.ts'
+import {
+  type Feedback,
+  listFeedback,
+  feedbackName,
+  type NewFeedback,
+} from '../db/feedback-reports.ts'
 import { listMerged } from '../db/feedback-waiting.ts'
 import type { Db } from '../db/pool.ts'
 import { listReporterEmails } from '../db/reporters.ts'
@@ -24,9 +29,9 @@ import { strongestAgainst, symbolsOfMessage, type Verdict } from '../verdict/ver
 const SOURCES_MAX = 1_000
 
 /**
- * Returns the origins of the messages merged into feedback reports, by `nameOf`: for each feedback
- * report up to 999, in the order of the merged reports. A digest has none, because it describes
- * each message separately.
+ * Returns the origins of the messages merged into feedback reports, by `feedbackName`: for each
+ * feedback report up to 999, in the order of the merged reports. A digest has none, because it
+ * describes each message separately.
  */
 async function listMergedSources(
   db: Db,
@@ -34,7 +39,7 @@ async function listMergedSources(
 ): Promise<Map<string, MessageSource[]>> {
   const heads = feedback.filter(({ incidents, isDigest }) => incidents > 1 && !isDigest)
   if (heads.length === 0) return new Map()
-  const byHead = Map.groupBy(await listMerged(db, heads), ({ head }) => nameOf(head))
+  const byHead = Map.groupBy(await listMerged(db, heads), ({ head }) => feedbackName(head))
   const sources = new Map<string, MessageSource[]>()
   for (const [head, merged] of byHead) {
     const ids = merged.slice(0, SOURCES_MAX - 1).map(({ member }) => member.reportId)
@@ -82,8 +87,8 @@ type Settings = Pick<
 export const DIGEST_MAX = 100
 
 /**
- * Loads the content of feedback reports, by `nameOf`. A feedback report is absent if the message or
- * the analysis of its report was deleted.
+ * Loads the content of feedback reports, by `feedbackName`. A feedback report is absent if the
+ * message or the analysis of its report was deleted.
  */
 export async function loadFeedback(
   db: Db,
@@ -103,13 +108,14 @@ export async function loadFeedback(
   const partOf = await loadParts(db, all, { consumers, reports: read.reports }, settings)
   for (const feedback of wanted) {
     const consumer = consumers.get(feedback.consumerId)
-    const itself = partOf.get(nameOf(feedback))
+    const itself = partOf.get(feedbackName(feedback))
     if (!consumer || !itself) continue
     const others = members.flatMap((one) => {
-      const part = one.head === nameOf(feedback) ? partOf.get(nameOf(one.feedback)) : undefined
+      const part =
+        one.head === feedbackName(feedback) ? partOf.get(feedbackName(one.feedback)) : undefined
       return part ? [part] : []
     })
-    loaded.set(nameOf(feedback), { feedback, consumer, parts: [itself, ...others] })
+    loaded.set(feedbackName(feedback), { feedback, consumer, parts: [itself, ...others] })
   }
   return loaded
 }
@@ -119,11 +125,13 @@ async function loadMembers(
   digests: readonly Feedback[],
 ): Promise<{ feedback: Feedback; head: string }[]> {
   const merged = await listMerged(db, digests)
-  const headOf = new Map(merged.map(({ member, head }) => [nameOf(member), nameOf(head)]))
+  const headOf = new Map(
+    merged.map(({ member, head }) => [feedbackName(member), feedbackName(head)]),
+  )
   const rows = await listFeedback(db, unique(merged.map(({ member }) => member.reportId)))
   const taken = new Map<string, number>()
   return rows.flatMap((feedback) => {
-    const head = headOf.get(nameOf(feedback))
+    const head = headOf.get(feedbackName(feedback))
     if (head === undefined) return []
     const count = (taken.get(head) ?? 1) + 1
     taken.set(head, count)
@@ -165,10 +173,10 @@ async function loadParts(
       network,
       reporterEmail,
       ...contentOfJudgment(feedback, analysis.judgment),
-      others: others.get(nameOf(feedback)),
+      others: others.get(feedbackName(feedback)),
       takenBack: feedback.kind === 'redeemed' ? complaint?.number : undefined,
     })
-    parts.set(nameOf(feedback), { feedback, content, packed, analysis })
+    parts.set(feedbackName(feedback), { feedback, content, packed, analysis })
   }
   return parts
 }

@@ -162,7 +162,7 @@ export async function queueFeedback(
     shadowedAmong(tx, owed),
   ])
   const lastKinds = new Map(
-    notified.flatMap((one) => (one.state === 'withdrawn' ? [] : [[nameOf(one), one.kind]])),
+    notified.flatMap((one) => (one.state === 'withdrawn' ? [] : [[recipientKey(one), one.kind]])),
   )
   const lastOf = new Map<string, number>()
   for (const { reportId, number } of notified) {
@@ -170,7 +170,7 @@ export async function queueFeedback(
   }
   const feedback: NewFeedback[] = []
   for (const { reportId, consumer, kind = 'complaint', recipientRole, keepsTokens } of owed) {
-    const name = nameOf({ reportId, consumerId: consumer.id })
+    const name = recipientKey({ reportId, consumerId: consumer.id })
     const number = (lastOf.get(reportId) ?? 0) + 1
     if (lastKinds.get(name) === kind || number > NUMBER_MAX) continue
     lastKinds.set(name, kind)
@@ -211,7 +211,7 @@ async function queueJobs(
   }
 }
 
-function nameOf(one: { reportId: string; consumerId: string }): string {
+function recipientKey(one: { reportId: string; consumerId: string }): string {
   return `${one.reportId} ${one.consumerId}`
 }
 

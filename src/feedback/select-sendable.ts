@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { App } from '../app.ts'
 import { takePlaces } from '../db/consumer-scopes.ts'
 import { type Consumer, listConsumersByIds } from '../db/consumers.ts'
-import { type Feedback, nameOf } from '../db/feedback-reports.ts'
+import { type Feedback, feedbackName } from '../db/feedback-reports.ts'
 import { delayFeedback, withdrawUnsent } from '../db/feedback-waiting.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
@@ -139,8 +139,8 @@ export async function withinLimits(
   const overLimit = [...byConsumer].flatMap(([id, its]) => its.slice(granted.get(id) ?? its.length))
   const keys = overLimit.map(({ feedback }) => feedback)
   if (keys.length > 0) await delayFeedback(app.pool, keys, endOfHour(now))
-  const names = new Set(keys.map(nameOf))
-  return leaving.filter(({ feedback }) => !names.has(nameOf(feedback)))
+  const names = new Set(keys.map(feedbackName))
+  return leaving.filter(({ feedback }) => !names.has(feedbackName(feedback)))
 }
 
 /** State shared by the forwarding batches of one process. */

@@ -1,6 +1,6 @@
 import type { App } from '../app.ts'
 import { listConsumersByIds } from '../db/consumers.ts'
-import { type Feedback, listFeedback, nameOf } from '../db/feedback-reports.ts'
+import { type Feedback, listFeedback, feedbackName } from '../db/feedback-reports.ts'
 import { listMerged } from '../db/feedback-waiting.ts'
 import type { Db } from '../db/pool.ts'
 import { listReportsByIds, type Report } from '../db/reports.ts'
@@ -41,7 +41,7 @@ async function listSentAlone(tx: Db, complaints: readonly Feedback[]): Promise<F
   const digests = new Set(
     (await listHeads(tx, complaints))
       .filter(({ isDigest, state }) => isDigest && state === 'sent')
-      .map(nameOf),
+      .map(feedbackName),
   )
   return complaints.filter(
     (one) =>
@@ -57,7 +57,7 @@ async function listObsoleteSamples(tx: Db, complaints: readonly Feedback[]): Pro
   const samples = new Map(
     all
       .filter(({ state, isDigest }) => state === 'sent' && !isDigest)
-      .map((one) => [nameOf(one), one]),
+      .map((one) => [feedbackName(one), one]),
   )
   if (samples.size === 0) return []
   const merged = await listMerged(tx, [...samples.values()])
@@ -65,10 +65,12 @@ async function listObsoleteSamples(tx: Db, complaints: readonly Feedback[]): Pro
   const reports = await listReportsByIds(tx, [...new Set(ids)])
   const standing = new Set(reports.filter(isComplaint).map(({ id }) => id))
   const stands = new Set([
-    ...[...samples.values()].filter(({ reportId }) => standing.has(reportId)).map(nameOf),
-    ...merged.filter(({ member }) => standing.has(member.reportId)).map(({ head }) => nameOf(head)),
+    ...[...samples.values()].filter(({ reportId }) => standing.has(reportId)).map(feedbackName),
+    ...merged
+      .filter(({ member }) => standing.has(member.reportId))
+      .map(({ head }) => feedbackName(head)),
   ])
-  return [...samples.values()].filter((sample) => !stands.has(nameOf(sample)))
+  return [...samples.values()].filter((sample) => !stands.has(feedbackName(sample)))
 }
 
 /** Whether the reporter still classifies the message as unwanted. */
@@ -81,7 +83,7 @@ async function listHeads(tx: Db, members: readonly Feedback[]): Promise<Feedback
   const ids = new Set(members.flatMap(({ mergedInto }) => mergedInto ?? []))
   if (ids.size === 0) return []
   const names = new Set(members.map(headName))
-  return (await listFeedback(tx, [...ids])).filter((head) => names.has(nameOf(head)))
+  return (await listFeedback(tx, [...ids])).filter((head) => names.has(feedbackName(head)))
 }
 
 function headName({ mergedInto, mergedNumber }: Feedback): string {

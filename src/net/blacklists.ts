@@ -291,7 +291,7 @@ function readSubjects(
 function questionsOf(zone: BlacklistZone, subjects: readonly Subject[]): Question[] {
   const questions = new Map<string, Question>()
   for (const subject of subjects) {
-    const name = nameOf(zone, subject)
+    const name = questionNameOf(zone, subject)
     if (name === undefined || questions.has(name)) continue
     const timedOut: ZoneReply = { is: 'unknown', why: 'The answer took too long.' }
     questions.set(name, { ...subject, name, said: timedOut })
@@ -299,7 +299,7 @@ function questionsOf(zone: BlacklistZone, subjects: readonly Subject[]): Questio
   return [...questions.values()]
 }
 
-function nameOf(zone: BlacklistZone, { subject, address }: Subject): string | undefined {
+function questionNameOf(zone: BlacklistZone, { subject, address }: Subject): string | undefined {
   if (address) return zone.lists === 'domains' ? undefined : addressQuestion(zone.zone, address)
   return zone.lists === 'addresses' ? undefined : domainQuestion(zone, subject)
 }

@@ -64,10 +64,10 @@ export async function createCallers(app: Needs, file: string): Promise<Callers> 
   const known = new LRUCache<string, Known>({ max: KNOWN_MAX })
   const { outage, clock } = app
   const stored = callersFile(file, app)
-  for (const one of await stored.read()) known.set(nameOf(one), one)
+  for (const one of await stored.read()) known.set(callerKey(one), one)
 
   function recall<T>({ kind, key }: Question<T>): T {
-    const one = known.get(nameOf({ kind, key }))
+    const one = known.get(callerKey({ kind, key }))
     if (!one || clock().getTime() - one.at > KNOWN_MS) throw needsDatabase()
     return one.found as T
   }
@@ -78,11 +78,11 @@ export async function createCallers(app: Needs, file: string): Promise<Callers> 
       const ask = async () => {
         const found = await find()
         if (found === undefined) {
-          known.delete(nameOf(question))
+          known.delete(callerKey(question))
           return undefined
         }
         const mark = markOf?.(found) ?? null
-        known.set(nameOf(question), { kind, key, found, mark, at: clock().getTime() })
+        known.set(callerKey(question), { kind, key, found, mark, at: clock().getTime() })
         return found
       }
       return outage.run(ask, () => recall(question))
@@ -96,9 +96,9 @@ export async function createCallers(app: Needs, file: string): Promise<Callers> 
       )
       if (!valid) return
       await stored.remove()
-      const marks = new Map(valid.map((one) => [nameOf(one), one.mark]))
+      const marks = new Map(valid.map((one) => [callerKey(one), one.mark]))
       for (const one of all) {
-        const name = nameOf(one)
+        const name = callerKey(one)
         if (one.kind === 'limits' || marks.get(name) === one.mark) one.at = now.getTime()
         else if (known.peek(name) === one) known.delete(name)
       }
@@ -115,7 +115,7 @@ function keysOf(all: readonly Known[]): CallerKeys {
   }
 }
 
-function nameOf({ kind, key }: { kind: Kind; key: string }): string {
+function callerKey({ kind, key }: { kind: Kind; key: string }): string {
   return `${kind} ${key}`
 }
 

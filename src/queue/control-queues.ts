@@ -16,7 +16,7 @@ const CONCURRENCY_MAX = 64
 const queueArgument = queueField.meta({ argument: 'QUEUE' })
 const anyQueue = queueField.default(allQueues).meta({ argument: 'QUEUE' })
 const reason = textField(REASON_CHARS_MAX, 'Please give a reason.').meta({ option: 'why' })
-const nameOf = (queue: string) => (queue === allQueues ? 'all queues' : queue)
+const queueText = (queue: string) => (queue === allQueues ? 'all queues' : queue)
 const unknown = [{ field: 'queue', message: 'There is no such queue.' }]
 
 async function isQueue(boss: Boss, queue: string): Promise<boolean> {
@@ -37,7 +37,9 @@ export const pauseQueues = defineAction({
   async run(tx, { queue, reason: why }, { boss, at, reporterId }: ActionContext<'boss'>) {
     if (!(await isQueue(boss, queue))) return { problems: unknown }
     const isNew = await pauseQueue(tx, { queue, at, by: reporterId, reason: why })
-    return isNew ? { done: 'paused', audit: `${nameOf(queue)}: ${why}` } : { unchanged: 'nothing' }
+    return isNew
+      ? { done: 'paused', audit: `${queueText(queue)}: ${why}` }
+      : { unchanged: 'nothing' }
   },
 })
 
@@ -54,7 +56,7 @@ export const resumeQueues = defineAction({
   },
   async run(tx, { queue }) {
     const isDone = await resumeQueue(tx, queue)
-    return isDone ? { done: 'resumed', audit: nameOf(queue) } : { unchanged: 'nothing' }
+    return isDone ? { done: 'resumed', audit: queueText(queue) } : { unchanged: 'nothing' }
   },
 })
 

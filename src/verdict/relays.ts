@@ -112,7 +112,7 @@ export function relaysFromHistory(
   const lesson: Lesson = { learned: [], proposed: [] }
   for (const ip of new Set([...learnedIps, ...entries])) {
     const through = throughRelay(latestFirst, ip)
-    const relay = { ip, name: nameOf(through), evidence: through.length }
+    const relay = { ip, name: reverseNameOf(through), evidence: through.length }
     if (learnedIps.includes(ip)) {
       if (stillHolds(latestFirst, ip)) lesson.learned.push(relay)
     } else if (isSteady(latestFirst, through, ip)) {
@@ -166,7 +166,7 @@ function isWanted(through: readonly Passage[]): boolean {
   return new Set(domains).size >= WANTED_DOMAINS_MIN
 }
 
-function nameOf(through: readonly Passage[]): string | null {
+function reverseNameOf(through: readonly Passage[]): string | null {
   return through.find(({ crossing }) => crossing.rdns !== null)?.crossing.rdns ?? null
 }
 

@@ -84,8 +84,8 @@ export function drawWalk(found: Pick<Analysis, 'hops' | 'origin' | 'submitter'>)
     const { from } = hop
     const peer = station(index === stop ? 'unclear' : role, hop.index)
     peer.ip = from.ip
-    const looked = nameOf(from.rdns, from.ip)
-    const greeting = nameOf(from.helo, from.ip)
+    const looked = shownName(from.rdns, from.ip)
+    const greeting = shownName(from.helo, from.ip)
     // The name that an untrusted client claims for itself is not shown as its main name.
     peer.name = isUntrustedClient(peer) ? looked : (looked ?? greeting)
     addAlias(peer, greeting)
@@ -103,7 +103,7 @@ export function drawWalk(found: Pick<Analysis, 'hops' | 'origin' | 'submitter'>)
  */
 function placeWriter(stations: Station[], { by, trust, notes: found }: TracedHop): void {
   const last = stations.at(-1)
-  const name = nameOf(by.host, by.ip)
+  const name = shownName(by.host, by.ip)
   const mismatches = found.filter(({ code }) => mismatchNotes.has(code))
   const isBeside = last?.role === 'mailbox'
   if (!last || isBeside || (mismatches.length > 0 && (last.name ?? last.ip) !== null)) {
@@ -149,7 +149,7 @@ function station(role: StationRole, line: number | null): Station {
 }
 
 /** Returns a name for display; null when it only repeats the address in brackets. */
-function nameOf(name: string | null, ip: string | null): string | null {
+function shownName(name: string | null, ip: string | null): string | null {
   if (name === null || name === '') return null
   return ip !== null && name.replace(/^\[(ipv6:)?|\]$/gi, '') === ip ? null : name
 }

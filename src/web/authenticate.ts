@@ -30,7 +30,10 @@ export async function authenticateRequest(
 ): Promise<Caller> {
   const given = req.headers.authorization
   if (given === undefined) {
-    throw refusal(schemes, `Send ${schemes.map(nameOf).join(' or ')} in the Authorization header.`)
+    throw refusal(
+      schemes,
+      `Send ${schemes.map(schemeText).join(' or ')} in the Authorization header.`,
+    )
   }
   const space = given.indexOf(' ')
   const scheme = given.slice(0, space).toLowerCase()
@@ -109,6 +112,6 @@ function outOfScope(scope: TokenScope): ProblemError {
   })
 }
 
-function nameOf(scheme: Scheme): string {
+function schemeText(scheme: Scheme): string {
   return scheme === 'bearer' ? 'a bearer token' : 'Basic credentials'
 }

@@ -146,7 +146,7 @@ async function readZip(bytes: Buffer, limits: ZipLimits, run: RunStep): Promise<
     if (zip.entryCount > limits.entriesMax) return { refusal: 'too-many-messages' }
     const listed: Listed[] = []
     for await (const entry of zip.eachEntry()) {
-      listed.push({ entry, name: nameOf(entry, readName) })
+      listed.push({ entry, name: entryName(entry, readName) })
     }
     if (overlap(listed, bytes.length)) return { refusal: 'damaged-archive' }
     if (listed.some(({ name }) => documentParts.test(name))) return { refusal: 'not-a-message' }
@@ -162,7 +162,7 @@ type Listed = { entry: Entry; name: string }
  * Decodes the name of an entry from its raw bytes. The library types `fileName` as a string, but
  * with `decodeStrings: false` it contains bytes.
  */
-function nameOf(entry: Entry, readName: typeof getFileNameLowLevel): string {
+function entryName(entry: Entry, readName: typeof getFileNameLowLevel): string {
   const raw = entry.fileNameRaw
   const name = readName(entry.generalPurposeBitFlag, raw, entry.extraFields, false)
   return name.slice(0, nameCharsMax)

@@ -71,7 +71,7 @@ export function readNetwork(json: unknown, address: IpAddress): NetworkAnswer | 
     ...abuseContacts(answer),
     cidrs: blocks.length > BLOCKS_MAX ? [own] : blocks,
     own,
-    name: nameOf(answer),
+    name: networkNameOf(answer),
     country: countryOf(answer),
     up: linkOf(answer, 'up'),
   }
@@ -92,7 +92,7 @@ function rangeBlocks(answer: JsonObject): string[] {
   return blocksOfRange(end('startAddress'), end('endAddress')) ?? []
 }
 
-function nameOf(answer: JsonObject): string | null {
+function networkNameOf(answer: JsonObject): string | null {
   const name = textOf(answer['name'])?.replace(/\p{Cc}+/gu, ' ')
   return name === undefined ? null : storableText(name, NAME_CHARS_MAX)
 }

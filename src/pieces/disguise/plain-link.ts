@@ -144,14 +144,14 @@ function plainQuery(search: string): { query: string; names: string } {
     .slice(1)
     .split('&', parametersMax)
     .map((parameter) => plainEscapes(parameter.replaceAll('+', '%20')))
-    .filter((parameter) => parameter !== '' && !tracking.test(nameOf(parameter)))
+    .filter((parameter) => parameter !== '' && !tracking.test(parameterName(parameter)))
     .sort()
   if (kept.length === 0) return { query: '', names: '' }
-  const names = kept.map(nameOf).join('&')
+  const names = kept.map(parameterName).join('&')
   return { query: `?${kept.join('&')}`, names }
 }
 
-function nameOf(parameter: string): string {
+function parameterName(parameter: string): string {
   const end = parameter.indexOf('=')
   return end < 0 ? parameter : parameter.slice(0, end)
 }

@@ -38,7 +38,7 @@ export function sendingKeys(
   event: SendingEvent,
 ): { piece: bigint; pairType: number } {
   const { piece, pair } = types[event]
-  return { piece: shingleHash(piece, nameOf(user)), pairType: pair }
+  return { piece: shingleHash(piece, userText(user)), pairType: pair }
 }
 
 /** Packs an event about mail of a sending user, with the recipients that it concerns. */
@@ -62,7 +62,7 @@ export function sendingShingles(
 }
 
 /** The text of a user's pieces. Login names are compared without regard to case. */
-function nameOf({ system, user }: SendingUser): string {
+function userText({ system, user }: SendingUser): string {
   const name = user.normalize('NFC').toLowerCase()
   return system === '' ? name : `${name}\0${system.toLowerCase()}`
 }

@@ -50,10 +50,10 @@ function refanged(text: string): string {
 
 function hostOf(text: string): string | undefined {
   if (text === '' || /\s/.test(text)) return undefined
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return nameOf(hostnameOfUrl(text))
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return hostNameOf(hostnameOfUrl(text))
   const afterAt = text.slice(text.lastIndexOf('@') + 1)
   const isLink = /[/?#]/.test(text) || /:\d{1,5}$/.test(afterAt)
-  return nameOf(isLink ? hostnameOfUrl(`http://${text}`) : afterAt)
+  return hostNameOf(isLink ? hostnameOfUrl(`http://${text}`) : afterAt)
 }
 
 /** Returns the host name of a URL with any scheme, parsed as a browser parses http URLs. */
@@ -62,7 +62,7 @@ function hostnameOfUrl(text: string): string {
   return url?.hostname ?? ''
 }
 
-function nameOf(host: string): string | undefined {
+function hostNameOf(host: string): string | undefined {
   const trimmed = host.replace(/^[.*]*\.|\.$/g, '')
   const name = host.startsWith('[') ? host : domainToASCII(trimmed)
   return name === '' ? undefined : name.toLowerCase()

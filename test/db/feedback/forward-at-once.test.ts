@@ -1,6 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
-import { findFeedbackMessage, listFeedback, nameOf } from '../../../src/db/feedback-reports.ts'
+import {
+  findFeedbackMessage,
+  listFeedback,
+  feedbackName,
+} from '../../../src/db/feedback-reports.ts'
 import { concealKeysIn } from '../../../src/mail/conceal-keys.ts'
 import { unpack } from '../../../src/db/rows.ts'
 import {
@@ -96,7 +100,7 @@ test('what is handed over equals what is stored, and is sent without its job', a
   const ids = keys.map(({ reportId }) => reportId)
   const stored = await loadFeedback(app.pool, await listFeedback(app.pool, ids), app.config)
   for (const { loaded } of handed) {
-    const its = stored.get(nameOf(loaded.feedback))
+    const its = stored.get(feedbackName(loaded.feedback))
     const contentsOf = (parts: typeof loaded.parts = []) => parts.map(({ content }) => content)
     expect(loaded.feedback).toEqual(its?.feedback)
     expect(contentsOf(loaded.parts)).toEqual(contentsOf(its?.parts))
