@@ -19,7 +19,7 @@ import {
   updateActivityProgress,
   upsertSlots,
 } from '../db/activity.ts'
-import { listBacklogs, listQueueNames } from '../db/dead-letters.ts'
+import { listBacklogs, listQueueNames } from '../db/jobs.ts'
 import { countWaitingMail, listMailTotals } from '../db/mail-relay.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../durations.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { listBacklogs } from '../db/dead-letters.ts'
+import { listBacklogs } from '../db/jobs.ts'
 import { queueNames, queues } from '../processes/handlers.ts'
 import {
   allQueues,

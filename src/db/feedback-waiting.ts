@@ -31,6 +31,15 @@ export async function listMerged(
   })
 }
 
+/** Maximum number of merged reports that share the outcome of a feedback report. */
+const MEMBERS_MAX = 1_000
+
+/** Returns the reports merged into a feedback report, which share its outcome. */
+export async function listMergedReports(db: Db, { reportId, number }: FeedbackKey) {
+  const merged = await listMerged(db, [{ reportId, number }])
+  return merged.slice(0, MEMBERS_MAX).map(({ member }) => member)
+}
+
 /**
  * Returns those of the given feedback reports that represent others. Most do not, and a search for
  * what is merged into them reads an index of each week, on every node.

@@ -3,6 +3,7 @@ import { DAY_MS, WEEK_MS } from '../durations.ts'
 import { sqlState } from '../errors.ts'
 import { uuidFloor } from '../world.ts'
 import { type Db, inTransaction, type Pool } from './pool.ts'
+import { rowsOf } from './rows.ts'
 
 /** A partition to create. Its texts are inserted unescaped: they must not be external input. */
 type NewPartition = {
@@ -214,4 +215,13 @@ async function listPartitions(db: Db): Promise<{ name: string; start: Date }[]> 
     const [, year, month, day] = /_(\d{4})(\d{2})(\d{2})$/.exec(name) ?? []
     return { name, start: new Date(`${year}-${month}-${day}T00:00:00Z`) }
   })
+}
+
+/** Returns the bytes on disk of tables, by name, including partitions, indexes and TOAST data. */
+export function measureTables(
+  db: Db,
+  tables: readonly string[],
+): Promise<{ table: string; bytes: number }[]> {
+  return rowsOf(db)`
+    select name as table, table_bytes(name) as bytes from unnest(${tables}::text[]) as name`
 }

@@ -20,8 +20,7 @@ import {
   readReportLine,
 } from '../mail/own-report.ts'
 import type { AnswerKind } from '../mail/verp.ts'
-import { findSent } from './queue-feedback.ts'
-import { takeAnswer } from './take-answer.ts'
+import { findSent, takeAnswer } from './take-answer.ts'
 
 /** The number of a feedback report as in its mail: the report and its number, with a dot. */
 export function reportNumber({ reportId, number }: FeedbackKey): string {

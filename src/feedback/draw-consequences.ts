@@ -13,8 +13,8 @@ import {
   type Judged,
   type RegistryState,
 } from '../verdict/consequences.ts'
-import { findDesks } from './next-contact.ts'
-import { knownContacts, type QueuedFeedback } from './queue-feedback.ts'
+import { findDesks, knownContacts } from './next-contact.ts'
+import type { QueuedFeedback } from './queue-feedback.ts'
 
 /**
  * The facts that decide a consequence, except those about contacts, the reporter and enrollments.

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { z } from 'zod'
 import type { WorkApp } from '../app.ts'
 import { giveBackPlaces } from '../db/consumer-scopes.ts'
-import { postponeJobs } from '../db/dead-letters.ts'
+import { postponeJobs } from '../db/jobs.ts'
 import {
   type FeedbackKey,
   type FeedbackState,
@@ -35,7 +35,7 @@ import {
   withinLimits,
 } from './select-sendable.ts'
 import { type LoadedFeedback, loadFeedback } from './load-content.ts'
-import { outcomePhrase } from './queue-feedback.ts'
+import { outcomePhrase } from './keep-outcomes.ts'
 import { forwardReport, queueOf, reserveJobId } from './queues.ts'
 import { inTime } from '../world.ts'
 

@@ -2,11 +2,12 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { tally } from '../activity/tally.ts'
 import type { App } from '../app.ts'
 import {
+  feedbackName,
+  type FeedbackKind,
   type FeedbackOutcome,
   findFeedback,
   insertFeedbackMessages,
   markFeedback,
-  feedbackName,
 } from '../db/feedback-reports.ts'
 import { listMerged } from '../db/feedback-waiting.ts'
 import { countMails } from '../db/mail-relay.ts'
@@ -17,12 +18,32 @@ import { insertEvents, type ReportEvent } from '../db/report-events.ts'
 import { listReportsByIds, markReports } from '../db/reports.ts'
 import type { Packed } from '../db/rows.ts'
 import { queueWebhooks } from '../people/deliver-webhooks.ts'
-import { type Phrase, phrase } from '../phrase.ts'
+import { type Phrase, phrase, type PhraseCode } from '../phrase.ts'
 import { dropJobs } from '../queue/boss.ts'
 import { shardOf, uuidTime } from '../world.ts'
+import type { LoadedFeedback } from './load-content.ts'
 import { queueOf } from './queues.ts'
 import { suppressConsumer } from './suppress.ts'
 import { takeBackComplaints } from './take-back-complaints.ts'
+
+const outcomeCodes = {
+  complaint: { sent: 'feedback-sent', held: 'feedback-held', refused: 'feedback-refused' },
+  redeemed: { sent: 'correction-sent', held: 'correction-held', refused: 'correction-refused' },
+} as const satisfies Record<FeedbackKind, Record<string, PhraseCode>>
+
+/**
+ * Returns the outcome of a feedback report for the report's history, without the recipient's
+ * address.
+ */
+export function outcomePhrase(
+  state: 'held' | 'sent' | 'refused',
+  { feedback: { kind, recipientRole: role }, parts }: Pick<LoadedFeedback, 'feedback' | 'parts'>,
+): Phrase {
+  const known = parts[0]?.content.network
+  const network = known?.name ?? known?.cidr
+  const recipient = role === 'network' && network === undefined ? 'unnamed' : role
+  return phrase(outcomeCodes[kind][state], { recipient, network: network ?? '' })
+}
 
 /** The outcome of one feedback report, its exact copy, and the event for the report's story. */
 type Sent = {

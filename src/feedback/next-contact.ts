@@ -1,6 +1,6 @@
 import type { App } from '../app.ts'
 import { listPackedAnalyses, reopenLookUp } from '../db/analyses.ts'
-import { ensureConsumers } from '../db/consumers.ts'
+import { type Consumer, ensureConsumers, listConsumers } from '../db/consumers.ts'
 import { listDisowned } from '../db/feedback-answers.ts'
 import { type FeedbackKey, listFeedback } from '../db/feedback-reports.ts'
 import { type FoundLayer, listLayers } from '../db/networks.ts'
@@ -8,6 +8,7 @@ import type { Db } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { listReporterEmails } from '../db/reporters.ts'
 import { findReport, markReports } from '../db/reports.ts'
+import { listSuppressed } from '../db/suppressions.ts'
 import { parseIp } from '../mail/ip.ts'
 import { type MergedNetwork, mergeLayers } from '../origin/networks.ts'
 import { phrase, type PhraseCode } from '../phrase.ts'
@@ -15,11 +16,40 @@ import { send } from '../queue/boss.ts'
 import {
   chooseContact,
   type FeedbackTopic,
+  type KnownContact,
   type OwnAddresses,
   topicOf,
 } from '../verdict/choose-contact.ts'
-import { knownContacts, queueFeedback } from './queue-feedback.ts'
+import { contactOf } from '../verdict/contact-health.ts'
+import { queueFeedback } from './queue-feedback.ts'
 import { findContact } from './queues.ts'
+
+/** The known consumers at some addresses, and whether they may be notified. */
+type KnownContacts = {
+  consumers: ReadonlyMap<string, Consumer>
+  /** Also contains addresses that are suppressed without being consumers. */
+  byAddress: ReadonlyMap<string, KnownContact>
+}
+
+/** Returns the known consumers at addresses. Uses two queries in total. */
+export async function knownContacts(
+  db: Db,
+  addresses: readonly string[],
+  now: Date,
+): Promise<KnownContacts> {
+  if (addresses.length === 0) return { consumers: new Map(), byAddress: new Map() }
+  const [consumers, suppressed] = await Promise.all([
+    listConsumers(db, addresses),
+    listSuppressed(db, addresses, now),
+  ])
+  const byAddress = new Map<string, KnownContact>()
+  for (const address of addresses) {
+    const consumer = consumers.get(address)
+    const suppression = suppressed.get(address.toLowerCase())
+    if (consumer || suppression) byAddress.set(address, contactOf(consumer, suppression, now))
+  }
+  return { consumers, byAddress }
+}
 
 /**
  * The network of an address, and the mail addresses, in lower case, of desks that are not

@@ -1,117 +1,21 @@
 import type { App } from '../app.ts'
-import { listPackedAnalyses } from '../db/analyses.ts'
-import { type Consumer, listConsumers, listConsumersByIds } from '../db/consumers.ts'
+import { type Consumer, listConsumersByIds } from '../db/consumers.ts'
 import {
-  type Feedback,
-  type FeedbackKey,
   type FeedbackKind,
-  findFeedback,
   insertFeedback,
   listFeedback,
   type NewFeedback,
 } from '../db/feedback-reports.ts'
-import { listMerged } from '../db/feedback-waiting.ts'
-import { listShadowedAmong, listShadowedFeedback, releaseShadowedFeedback } from '../db/limits.ts'
 import type { Db } from '../db/pool.ts'
-import { listSuppressed } from '../db/suppressions.ts'
-import { type Phrase, phrase, type PhraseCode } from '../phrase.ts'
+import {
+  listShadowedAmong,
+  listShadowedFeedback,
+  releaseShadowedFeedback,
+} from '../db/shadow-bans.ts'
 import { type Boss, send, sendInReserve } from '../queue/boss.ts'
-import type { KnownContact, RecipientRole } from '../verdict/choose-contact.ts'
-import { contactOf } from '../verdict/contact-health.ts'
-import { forwardReport, queueOf, reserveJobId } from './queues.ts'
-import type { LoadedFeedback } from './load-content.ts'
+import type { RecipientRole } from '../verdict/choose-contact.ts'
 import { paceOf } from './pace-feedback.ts'
-
-const outcomeCodes = {
-  complaint: { sent: 'feedback-sent', held: 'feedback-held', refused: 'feedback-refused' },
-  redeemed: { sent: 'correction-sent', held: 'correction-held', refused: 'correction-refused' },
-} as const satisfies Record<FeedbackKind, Record<string, PhraseCode>>
-
-/**
- * Returns the outcome of a feedback report for the report's history, without the recipient's
- * address.
- */
-export function outcomePhrase(
-  state: 'held' | 'sent' | 'refused',
-  { feedback: { kind, recipientRole: role }, parts }: Pick<LoadedFeedback, 'feedback' | 'parts'>,
-): Phrase {
-  const known = parts[0]?.content.network
-  const network = known?.name ?? known?.cidr
-  const recipient = role === 'network' && network === undefined ? 'unnamed' : role
-  return phrase(outcomeCodes[kind][state], { recipient, network: network ?? '' })
-}
-
-/** The known consumers at some addresses, and whether they may be notified. */
-export type KnownContacts = {
-  consumers: ReadonlyMap<string, Consumer>
-  /** Also contains addresses that are suppressed without being consumers. */
-  byAddress: ReadonlyMap<string, KnownContact>
-}
-
-/** Returns the known consumers at addresses. Uses two queries in total. */
-export async function knownContacts(
-  db: Db,
-  addresses: readonly string[],
-  now: Date,
-): Promise<KnownContacts> {
-  if (addresses.length === 0) return { consumers: new Map(), byAddress: new Map() }
-  const [consumers, suppressed] = await Promise.all([
-    listConsumers(db, addresses),
-    listSuppressed(db, addresses, now),
-  ])
-  const byAddress = new Map<string, KnownContact>()
-  for (const address of addresses) {
-    const consumer = consumers.get(address)
-    const suppression = suppressed.get(address.toLowerCase())
-    if (consumer || suppression) byAddress.set(address, contactOf(consumer, suppression, now))
-  }
-  return { consumers, byAddress }
-}
-
-/** Maximum number of merged reports that share the outcome of a feedback report. */
-const MEMBERS_MAX = 1_000
-
-/** Returns the reports merged into a feedback report, which share its outcome. */
-export async function listMergedReports(db: Db, { reportId, number }: FeedbackKey) {
-  const merged = await listMerged(db, [{ reportId, number }])
-  return merged.slice(0, MEMBERS_MAX).map(({ member }) => member)
-}
-
-/**
- * Returns the other feedback reports that a consumer's answer applies to: those that it did not
- * receive itself, but that were included in the number of reports of a campaign. Reports in a
- * digest are answered separately. `of its block` keeps only those from the same network block, for
- * the answer "not ours".
- */
-export async function listAnswered(
-  db: Db,
-  { reportId, number, incidents, isDigest }: Feedback,
-  which: 'all' | 'of its block',
-): Promise<FeedbackKey[]> {
-  if (incidents === 1 || isDigest) return []
-  const members = await listMergedReports(db, { reportId, number })
-  if (which === 'all' || members.length === 0) return members
-  const ids = [reportId, ...members.map((member) => member.reportId)]
-  const analyses = await listPackedAnalyses(db, ids)
-  const blockOf = new Map(analyses.map((one) => [one.id, one.network?.cidr ?? one.originIp]))
-  return members.filter((member) => blockOf.get(member.reportId) === blockOf.get(reportId))
-}
-
-/**
- * Returns a feedback report that the consumer has received, individually or in a digest, and can
- * therefore answer. Undefined if it was not sent.
- */
-export async function findSent(db: Db, key: FeedbackKey): Promise<Feedback | undefined> {
-  const feedback = await findFeedback(db, key)
-  if (!feedback || wasSent(feedback)) return feedback
-  const { mergedInto: reportId, mergedNumber: number } = feedback
-  const head = reportId && number ? await findFeedback(db, { reportId, number }) : undefined
-  return head?.isDigest && wasSent(head) ? feedback : undefined
-}
-
-function wasSent({ state }: Pick<Feedback, 'state'>): boolean {
-  return state === 'sent' || state === 'bounced'
-}
+import { forwardReport, queueOf, reserveJobId } from './queues.ts'
 
 /** A report, and the consumer to notify of it. */
 export type QueuedFeedback = {

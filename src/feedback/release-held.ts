@@ -8,7 +8,7 @@ import {
   releaseFeedback,
 } from '../db/feedback-waiting.ts'
 import { releaseLetters } from '../db/letters.ts'
-import { startPostponedJobs } from '../db/dead-letters.ts'
+import { startPostponedJobs } from '../db/jobs.ts'
 import { endPause, noteResumed } from '../db/mail-relay.ts'
 import type { Db } from '../db/pool.ts'
 import { sendLetter } from '../letters/queues.ts'

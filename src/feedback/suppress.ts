@@ -3,12 +3,12 @@ import { daysField, defineAction, endOf, textField } from '../actions.ts'
 import type { App } from '../app.ts'
 import { findConsumer, keepHealth, listConsumers } from '../db/consumers.ts'
 import type { Feedback } from '../db/feedback-reports.ts'
+import { listMergedReports } from '../db/feedback-waiting.ts'
 import type { Db } from '../db/pool.ts'
 import { removeSuppression, suppress } from '../db/suppressions.ts'
 import { type RefusedRecipient, suppressRefused } from '../letters/relay-gate.ts'
 import { healthyRecord } from '../verdict/contact-health.ts'
 import { notifyNextContact } from './next-contact.ts'
-import { listMergedReports } from './queue-feedback.ts'
 
 const addressShape = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]{1,253}$/
 const addressError = 'Enter a valid email address.'

@@ -10,6 +10,7 @@ import {
   listAnswers,
 } from '../db/feedback-answers.ts'
 import { type Feedback, type FeedbackKey, findFeedback } from '../db/feedback-reports.ts'
+import { listMergedReports } from '../db/feedback-waiting.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { insertEvents, type ReportEvent } from '../db/report-events.ts'
 import { DAY_MS } from '../durations.ts'
@@ -22,7 +23,6 @@ import { queueWebhooks } from '../people/deliver-webhooks.ts'
 import { phrase, type PhraseCode } from '../phrase.ts'
 import { stopFeedback } from './change-consumer.ts'
 import { type NextContact, notifyNextContact } from './next-contact.ts'
-import { findSent, listAnswered } from './queue-feedback.ts'
 
 /** Counts that a desk resolved the reported problem. Call once per answer. */
 export async function markResolved(tx: Db, key: FeedbackKey): Promise<void> {
@@ -205,4 +205,40 @@ export async function listAnswersTo(
       // A desk may quote its own answer link; earlier versions stored it.
       .map(({ answer, at, said, desk }) => ({ answer, at, said: said && concealKeys(said), desk }))
   )
+}
+
+/**
+ * Returns the other feedback reports that a consumer's answer applies to: those that it did not
+ * receive itself, but that were included in the number of reports of a campaign. Reports in a
+ * digest are answered separately. `of its block` keeps only those from the same network block, for
+ * the answer "not ours".
+ */
+async function listAnswered(
+  db: Db,
+  { reportId, number, incidents, isDigest }: Feedback,
+  which: 'all' | 'of its block',
+): Promise<FeedbackKey[]> {
+  if (incidents === 1 || isDigest) return []
+  const members = await listMergedReports(db, { reportId, number })
+  if (which === 'all' || members.length === 0) return members
+  const ids = [reportId, ...members.map((member) => member.reportId)]
+  const analyses = await listPackedAnalyses(db, ids)
+  const blockOf = new Map(analyses.map((one) => [one.id, one.network?.cidr ?? one.originIp]))
+  return members.filter((member) => blockOf.get(member.reportId) === blockOf.get(reportId))
+}
+
+/**
+ * Returns a feedback report that the consumer has received, individually or in a digest, and can
+ * therefore answer. Undefined if it was not sent.
+ */
+export async function findSent(db: Db, key: FeedbackKey): Promise<Feedback | undefined> {
+  const feedback = await findFeedback(db, key)
+  if (!feedback || wasSent(feedback)) return feedback
+  const { mergedInto: reportId, mergedNumber: number } = feedback
+  const head = reportId && number ? await findFeedback(db, { reportId, number }) : undefined
+  return head?.isDigest && wasSent(head) ? feedback : undefined
+}
+
+function wasSent({ state }: Pick<Feedback, 'state'>): boolean {
+  return state === 'sent' || state === 'bounced'
 }

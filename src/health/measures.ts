@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import type { StoredAlarms } from '../db/alarm-watch.ts'
 import { listShardBacklogs } from '../db/counter-rows.ts'
-import { listBacklogs } from '../db/dead-letters.ts'
+import { listBacklogs } from '../db/jobs.ts'
 import {
   countFailedReports,
   findInboundTimes,

@@ -1,5 +1,5 @@
 import type { App, WorkApp } from '../app.ts'
-import { startPostponedJobs } from '../db/dead-letters.ts'
+import { startPostponedJobs } from '../db/jobs.ts'
 import {
   claimTrial,
   findMailRelay,

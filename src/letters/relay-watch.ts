@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { App } from '../app.ts'
-import { startOneJob, startPostponedJobs } from '../db/dead-letters.ts'
+import { startOneJob, startPostponedJobs } from '../db/jobs.ts'
 import { claimTrial, endPause, type MailRelay, noteReachable } from '../db/mail-relay.ts'
 import { inTransaction } from '../db/pool.ts'
 import { reasonOf } from '../errors.ts'

@@ -6,10 +6,10 @@ import {
   countAttempts,
   type LimitCount,
   type KeyKind,
-  listBannedAmong,
   listRateLimits,
   type RateLimit,
 } from '../db/limits.ts'
+import { listBannedAmong } from '../db/shadow-bans.ts'
 import { nearShard } from '../db/nodes.ts'
 import type { Db, Pool } from '../db/pool.ts'
 import { addressPrefix } from '../mail/ip-blocks.ts'

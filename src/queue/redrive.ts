@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type ActionContext, defineAction } from '../actions.ts'
-import { demoteWaitingJobs, restartRetries } from '../db/dead-letters.ts'
+import { restartRetries } from '../db/dead-letters.ts'
+import { demoteWaitingJobs } from '../db/jobs.ts'
 import { bossDb } from './boss.ts'
 import { deadLetterQueue } from './define-queue.ts'
 

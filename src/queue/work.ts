@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Job } from 'pg-boss'
-import { keepFirstDue } from '../db/dead-letters.ts'
+import { keepFirstDue } from '../db/jobs.ts'
 import { isOutage, throughOutage } from '../db/follow.ts'
 import { inTransaction, type Pool } from '../db/pool.ts'
 import { forLog, PermanentError, reasonOf } from '../errors.ts'

@@ -1,12 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Job } from 'pg-boss'
 import { tally } from '../activity/tally.ts'
-import {
-  endRetries,
-  gatherQueueStatistics,
-  listDueQueues,
-  readByIndex,
-} from '../db/dead-letters.ts'
+import { endRetries, gatherQueueStatistics, listDueQueues, readByIndex } from '../db/jobs.ts'
 import { throughOutage } from '../db/follow.ts'
 import { inTransaction, type Pool } from '../db/pool.ts'
 import { reasonOf } from '../errors.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type ActionContext, defineAction, type Outcome, textField, isId } from '../actions.ts'
-import { endHolding, listHeldReports, putShadowBan, removeShadowBan } from '../db/limits.ts'
+import { endHolding, listHeldReports, putShadowBan, removeShadowBan } from '../db/shadow-bans.ts'
 import type { Db } from '../db/pool.ts'
 import { findReporterByEmail } from '../db/reporters.ts'
 import { findReport } from '../db/reports.ts'

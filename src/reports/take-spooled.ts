@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { App } from '../app.ts'
-import { listBannedAmong } from '../db/limits.ts'
+import { listBannedAmong } from '../db/shadow-bans.ts'
 import { ensurePartitions } from '../db/partitions.ts'
 import { inTransaction } from '../db/pool.ts'
 import {

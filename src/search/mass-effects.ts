@@ -9,7 +9,7 @@ import {
   withdrawFeedback,
 } from '../db/feedback-waiting.ts'
 import { releaseLetters } from '../db/letters.ts'
-import { endHolding, findShadowBan, putShadowBan, removeShadowBan } from '../db/limits.ts'
+import { endHolding, findShadowBan, putShadowBan, removeShadowBan } from '../db/shadow-bans.ts'
 import { findExempted, keepExemption, listExemptions, removeExemption } from '../db/listings.ts'
 import type { MassAction } from '../db/mass-actions.ts'
 import { removeMassRecords } from '../db/mass-records.ts'

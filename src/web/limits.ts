@@ -1,8 +1,9 @@
+import { createHmac } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Attempt } from '../db/limits.ts'
 import { networkSet, type NetworkSet, parseIp, parseIpAndPort } from '../mail/ip.ts'
 import type { Caller } from '../people/credentials.ts'
-import type { Actor, LimitState } from '../people/limits.ts'
+import { type Actor, actorKey, type LimitState } from '../people/limits.ts'
 import { ProblemError } from './problem.ts'
 import type { Site } from './site.ts'
 
@@ -27,7 +28,7 @@ export function clientAddress(req: IncomingMessage, proxies: NetworkSet): string
 const known = new WeakMap<readonly string[], NetworkSet>()
 
 /** Returns the proxies of the settings as a set, cached per list. */
-export function proxiesOf(cidrs: readonly string[]): NetworkSet {
+function proxiesOf(cidrs: readonly string[]): NetworkSet {
   const set = known.get(cidrs) ?? networkSet(cidrs)
   known.set(cidrs, set)
   return set
@@ -148,4 +149,29 @@ export function guardPasswords(site: Pick<Site, 'limits' | 'config'>) {
 /** Returns the password guard of a request; undefined if passwords are not counted. */
 export function passwordGuard(req: IncomingMessage): PasswordGuard | undefined {
   return guards.get(req)
+}
+
+/**
+ * Identifies a client: the peer, or the client of our proxies. IPv6 hosts change their addresses,
+ * so they are identified by their network.
+ */
+export function askerOf(
+  req: IncomingMessage,
+  { trustedProxies }: { trustedProxies: readonly string[] },
+): string {
+  const address = clientAddress(req, proxiesOf(trustedProxies))
+  return actorKey('address', { address }) ?? 'unknown'
+}
+
+/**
+ * Returns the identity of a client (see `askerOf`) as a keyed hash, which cannot be reversed
+ * without the secret.
+ */
+export function askerHash(
+  req: IncomingMessage,
+  config: { trustedProxies: readonly string[]; secret: string },
+): Buffer {
+  return createHmac('sha256', config.secret)
+    .update(`asker ${askerOf(req, config)}`)
+    .digest()
 }

@@ -1,4 +1,4 @@
-import { listBacklogs, type QueueBacklog } from '../db/dead-letters.ts'
+import { listBacklogs, type QueueBacklog } from '../db/jobs.ts'
 import {
   countWaitingMail,
   findMailRelay,

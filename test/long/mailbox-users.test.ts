@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { putShadowBan } from '../../src/db/limits.ts'
+import { putShadowBan } from '../../src/db/shadow-bans.ts'
 import { insertToken } from '../../src/db/sessions.ts'
 import { createToken } from '../../src/people/credentials.ts'
 import { sampleMessage, startWebSite } from '../db/web/web-site.ts'

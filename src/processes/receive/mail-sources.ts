@@ -6,7 +6,7 @@ import {
   type SourceDay,
 } from '../../db/mail-sources.ts'
 import { withoutData } from '../../errors.ts'
-import { createThrottle } from '../../web/lists/downloads.ts'
+import { createThrottle } from '../../people/throttle.ts'
 
 /** The spam traps and feedback loops, as this process knows them. */
 export type MailSources = {

@@ -4,7 +4,7 @@ import { BusyError, withoutData } from '../../errors.ts'
 import { block24Or48 } from '../../mail/ip-blocks.ts'
 import { addressScope, parseIp } from '../../mail/ip.ts'
 import { storableText } from '../../mail/text.ts'
-import { createThrottle } from '../../web/lists/downloads.ts'
+import { createThrottle } from '../../people/throttle.ts'
 import type { Standby } from '../standby.ts'
 import {
   type Arrival,

@@ -1,9 +1,10 @@
 import { type Request, type Response, Router } from 'express'
 import type { Outcome } from '../../actions.ts'
-import { findShadowBan, listHeldReports, listRateLimits, listShadowBans } from '../../db/limits.ts'
+import { listRateLimits } from '../../db/limits.ts'
 import type { Db } from '../../db/pool.ts'
 import { findReporter, listReporterEmails } from '../../db/reporters.ts'
 import { findRawMessage } from '../../db/reports.ts'
+import { findShadowBan, listHeldReports, listShadowBans } from '../../db/shadow-bans.ts'
 import { limitBehaviors, mayHold, setLimit } from '../../people/limit-actions.ts'
 import {
   banReporter,

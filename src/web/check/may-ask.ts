@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../world.ts'
-import { askerOf } from '../lists/downloads.ts'
+import { askerOf } from '../limits.ts'
 
 /** The reason why a client may not check; `status` is an HTTP status. */
 type NotAllowed = { status: 401 | 403 | 429; error: string; retrySeconds?: number }

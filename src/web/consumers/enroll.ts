@@ -18,7 +18,7 @@ import {
   type FeedbackSettings,
   defaultFeedbackSettings,
 } from '../../verdict/consumers.ts'
-import { askerHash } from '../lists/downloads.ts'
+import { askerHash } from '../limits.ts'
 import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
 import { sendPage } from '../pages/render.ts'
 import { limitAsking } from '../pages/signed-in.ts'

@@ -18,7 +18,7 @@ import { visitOf } from '../pages/visit.ts'
 import { searchParamsOf } from '../search-params.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { askerHash } from './downloads.ts'
+import { askerHash } from '../limits.ts'
 
 type LookupNeeds = Pick<Site, 'pool' | 'clock'>
 

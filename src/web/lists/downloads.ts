@@ -1,11 +1,8 @@
-import { createHmac } from 'node:crypto'
 import { type FileHandle, open, readFile } from 'node:fs/promises'
-import type { IncomingMessage } from 'node:http'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { type Request, type Response, Router } from 'express'
 import { z } from 'zod'
-import { actorKey } from '../../people/limits.ts'
 import {
   fileNamesOf,
   listCategories,
@@ -14,70 +11,11 @@ import {
   listNames,
   MANIFEST,
 } from '../../verdict/lists/list.ts'
-import { clientAddress, proxiesOf } from '../limits.ts'
 import { sendPage } from '../pages/render.ts'
 import { requireReporter } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-
-/**
- * Identifies a client: the peer, or the client of our proxies. IPv6 hosts change their addresses,
- * so they are identified by their network.
- */
-export function askerOf(
-  req: IncomingMessage,
-  { trustedProxies }: { trustedProxies: readonly string[] },
-): string {
-  const address = clientAddress(req, proxiesOf(trustedProxies))
-  return actorKey('address', { address }) ?? 'unknown'
-}
-
-/**
- * Returns the identity of a client (see `askerOf`) as a keyed hash, which cannot be reversed
- * without the secret.
- */
-export function askerHash(
-  req: IncomingMessage,
-  config: { trustedProxies: readonly string[]; secret: string },
-): Buffer {
-  return createHmac('sha256', config.secret)
-    .update(`asker ${askerOf(req, config)}`)
-    .digest()
-}
-
-/**
- * Counts an amount of use by a client. Returns undefined if it is within the limit, otherwise the
- * number of seconds until the client may try again.
- */
-export type Throttle = (asker: string, now: Date, amount?: number) => number | undefined
-
-/**
- * Allows each client `perMinute` uses per minute, counted anew each minute, in this process only.
- * Tracks at most `askersMax` clients; further ones share one counter with ten times the limit.
- */
-export function createThrottle({
-  perMinute,
-  askersMax,
-}: {
-  perMinute: number
-  askersMax: number
-}): Throttle {
-  const counts = new Map<string, number>()
-  let minute = Number.NEGATIVE_INFINITY
-  return (asker, now, amount = 1) => {
-    const present = Math.floor(now.getTime() / 60_000)
-    if (present !== minute) {
-      counts.clear()
-      minute = present
-    }
-    const client = counts.has(asker) || counts.size < askersMax ? asker : ''
-    const count = (counts.get(client) ?? 0) + amount
-    counts.set(client, count)
-    const isAllowed = count <= (client === '' ? perMinute * 10 : perMinute)
-    return isAllowed ? undefined : Math.ceil(60 - ((now.getTime() / 1_000) % 60))
-  }
-}
 
 type Needs = Pick<Site, 'config'>
 

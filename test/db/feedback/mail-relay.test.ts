@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import { findMailRelay, listMailTotals } from '../../../src/db/mail-relay.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
-import { listBacklogs } from '../../../src/db/dead-letters.ts'
+import { listBacklogs } from '../../../src/db/jobs.ts'
 import { listSuppressed } from '../../../src/db/suppressions.ts'
 import { runForwardReport } from '../../../src/feedback/forward-report.ts'
 import { forwardReport } from '../../../src/feedback/queues.ts'

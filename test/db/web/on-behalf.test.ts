@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ask } from '../../../src/counting/headline.ts'
-import { putShadowBan } from '../../../src/db/limits.ts'
+import { putShadowBan } from '../../../src/db/shadow-bans.ts'
 import { createToken } from '../../../src/people/credentials.ts'
 import { insertToken, type TokenScope } from '../../../src/db/sessions.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { expect, test } from 'vitest'
-import { askerOf } from '../../../src/web/lists/downloads.ts'
+import { askerOf } from '../../../src/web/limits.ts'
 
 const trustedProxies = ['127.0.0.0/8', '203.0.113.200/32', '2001:db8:ffff::/48']
 

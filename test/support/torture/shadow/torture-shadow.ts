@@ -1,7 +1,7 @@
 import { addAccount } from '../../../../src/processes/add-account.ts'
 import { freePort } from '../../../../src/db/embedded.ts'
 import { createPool, inTransaction } from '../../../../src/db/pool.ts'
-import { putShadowBan } from '../../../../src/db/limits.ts'
+import { putShadowBan } from '../../../../src/db/shadow-bans.ts'
 import { systemClock } from '../../../../src/world.ts'
 import { startProgram } from '../../process.ts'
 import { withOwnDatabase } from '../../own-database.ts'
