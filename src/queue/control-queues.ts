@@ -129,14 +129,10 @@ export const runChore = defineAction({
   input: z.object({ queue: queueArgument }),
   messages: { added: 'It runs as soon as a worker is free.' },
   async run(tx, { queue }, { boss }: ActionContext<'boss'>) {
-    if (!(await isScheduled(boss, queue))) {
+    if ((await boss.getSchedule(queue)) === null) {
       return { problems: [{ field: 'queue', message: 'This queue has no schedule.' }] }
     }
     await send(boss, { name: queue }, [{}], tx)
     return { done: 'added', audit: queue }
   },
 })
-
-async function isScheduled(boss: Boss, queue: string): Promise<boolean> {
-  return (await boss.getSchedules(queue)).length > 0
-}

@@ -94,9 +94,9 @@ export class QueueWorker {
 
   /** Has the jobs in progress retried, possibly by another process. */
   async abandon(): Promise<void> {
-    const claims = [...this.#inProgress.values()].flat().map(claimOf)
+    const jobs = [...this.#inProgress.values()].flat()
     const reason = { message: 'The process was stopped.' }
-    if (claims.length > 0) await this.#app.boss.fail(this.#queue.name, claims, reason)
+    if (jobs.length > 0) await this.#app.boss.fail(this.#queue.name, jobs, reason)
   }
 
   state(): WorkerState {
@@ -233,7 +233,7 @@ async function runInTime(
   run: Run,
 ): Promise<readonly JobResult[]> {
   const beating = setInterval(() => {
-    boss.touch(name, jobs.map(claimOf)).catch((error: unknown) => {
+    boss.touch(name, [...jobs]).catch((error: unknown) => {
       log.warn({ err: error, queue: name }, 'Could not send a heartbeat.')
     })
   }, HEARTBEAT_MS)
@@ -290,11 +290,10 @@ async function endJobs(
   { name, cron }: Worked,
   jobs: readonly Job<object>[],
 ): Promise<void> {
-  const claims = jobs.map(claimOf)
   await claiming(pool, (db) =>
     cron === undefined
-      ? boss.deleteJob(name, claims, { db })
-      : boss.complete(name, claims, null, { db }),
+      ? boss.deleteJob(name, [...jobs], { db })
+      : boss.complete(name, [...jobs], null, { db }),
   )
 }
 
@@ -319,10 +318,10 @@ async function failJobs(
   const byReason = Map.groupBy(unsuccessful, ({ status, reason }) => `${status} ${reason}`)
   for (const some of byReason.values()) {
     const [{ status, reason } = { status: 'retry', reason: '' }] = some
-    const claims = some.map(({ job }) => claimOf(job))
+    const jobs = some.map(({ job }) => job)
     await inTransaction(pool, async (tx) => {
-      if (status === 'failed') await endRetries(tx, name, claims)
-      await boss.fail(name, claims, { message: reason }, { db: bossDb(tx) })
+      if (status === 'failed') await endRetries(tx, name, jobs)
+      await boss.fail(name, jobs, { message: reason }, { db: bossDb(tx) })
     })
   }
 }
@@ -331,9 +330,4 @@ function countResults(name: string, results: readonly JobResult[]): void {
   const done = results.filter(({ status }) => status === 'done').length
   if (done > 0) tally.count(`queues/done/${name}`, done)
   if (done < results.length) tally.count(`queues/failed/${name}`, results.length - done)
-}
-
-/** Identifies one attempt of a job, so that another attempt is not ended by mistake. */
-function claimOf({ id, retryCount }: Job<object>): { id: string; retryCount: number } {
-  return { id, retryCount }
 }
