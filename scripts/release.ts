@@ -4,11 +4,13 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
+import { readTexts, requireTranslations } from './texts/faults.ts'
 
 /**
  * `npm run release`: writes the files of a release to `var/release`: the package of npm, the Debian
  * package, the list of their contents (CycloneDX), the notes from CHANGELOG.md, and the checksums.
- * The same commit gives the same bytes. `--without-deb` leaves the Debian package out.
+ * The same commit gives the same bytes. `--without-deb` leaves the Debian package out. It refuses
+ * unfinished translations (`npm run texts`).
  */
 const { values } = parseArgs({
   options: {
@@ -25,6 +27,7 @@ const { version } = JSON.parse(await readFile(path.join(root, 'package.json'), '
 const committedAt = run('git', ['log', '-1', '--format=%ct'], {}).trim()
 const environment = { SOURCE_DATE_EPOCH: committedAt }
 const notes = await readNotes()
+requireTranslations(readTexts())
 
 // npm packs the files with the permissions that they have.
 process.umask(0o022)

@@ -93,10 +93,22 @@ export type Texts = {
   (code: ListCode, params?: Params): string[]
 }
 
-type Catalogs = Readonly<Record<Language, Readonly<Record<string, string | readonly string[]>>>>
+/** Codes, each with a message or a list of messages. */
+export type Catalog = Readonly<Record<string, string | readonly string[]>>
+
+/** The catalog of each language. */
+export type Catalogs = Readonly<Record<Language, Catalog>>
+
 type Format = (params?: Params) => string
 /** A compiled message or list, and the language it is in. */
 type Found = { format: Format | Format[]; from: Language }
+
+/** Whether a catalog has a text. Translation programs write an empty text for a missing one. */
+export function hasText(catalog: Catalog, code: string): boolean {
+  if (!Object.hasOwn(catalog, code)) return false
+  const texts = [catalog[code] ?? []].flat()
+  return texts.length > 0 && texts.every((text) => text.trim() !== '')
+}
 
 /** The functions that look up texts in catalogs. A message is compiled when it is first used. */
 export function createMessages(catalogs: Catalogs) {
@@ -108,7 +120,7 @@ export function createMessages(catalogs: Catalogs) {
   const find = (language: Language, code: string): Found | undefined => {
     const before = known[language].get(code)
     if (before) return before
-    const from = Object.hasOwn(catalogs[language], code) ? language : 'en'
+    const from = hasText(catalogs[language], code) ? language : 'en'
     const pattern = Object.hasOwn(catalogs[from], code) ? catalogs[from][code] : undefined
     if (pattern === undefined) return undefined
     const format =

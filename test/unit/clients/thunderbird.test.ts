@@ -65,7 +65,7 @@ test('the add-on contains every file that it names, and no remote code', async (
   for (const [, code] of scripts) expect(code).not.toMatch(/\beval\(|src="https?:|import\(/)
 })
 
-test('every language has every text that is used, and no other', async () => {
+test('English has every text that is used, and translations have its placeholders', async () => {
   const files = await thunderbirdFiles()
   const code = [...files].filter(([name]) => /\.(js|html)$|^manifest/.test(name)).join('\n')
   const used = (key: string) =>
@@ -77,12 +77,11 @@ test('every language has every text that is used, and no other', async () => {
   const english = texts('en')
   const unused = english.filter(([key]) => !used(key) && !key.startsWith('test_'))
   expect(unused).toEqual([])
+  const expected = new Map(english)
   const places = (text: string) => text.match(/\$\d/g)
   for (const language of ['fr', 'ru']) {
-    const own = new Map(texts(language))
-    expect([...own.keys()]).toEqual(english.map(([key]) => key))
-    for (const [key, { message }] of english) {
-      expect(places(own.get(key)?.message ?? '')).toEqual(places(message))
+    for (const [key, { message }] of texts(language)) {
+      expect(places(message)).toEqual(places(expected.get(key)?.message ?? ''))
     }
   }
 })

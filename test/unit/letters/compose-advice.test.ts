@@ -102,16 +102,8 @@ test.for(letters)(
     const prose = `${letter.subject}\n${letter.text.replaceAll(/https?:\S+/g, '')}`
     expect(prose).not.toMatch(/ {2,}\S.*undefined|undefined|null|\[object/)
     expect(prose).not.toMatch(/'/)
-    if (language === 'fr') {
-      expect(prose).not.toMatch(/[^\u00a0\n][:;?!»](\s|$)/)
-      expect(prose).not.toMatch(/«[^\u00a0]/)
-      expect(prose.replaceAll('“No mail”', '')).not.toMatch(/[“”]/)
-      expect(prose).not.toMatch(/\b[dD]e [aeiou]/)
-    }
-    if (language === 'ru') {
-      expect(prose.replaceAll(/“No mail”/g, '')).not.toMatch(/["“”]/)
-      expect(prose).not.toMatch(/ [,.:;?!]/)
-    }
+    if (language === 'fr') expect(prose).not.toMatch(/\b[dD]e [aeiou]/)
+    if (language === 'ru') expect(prose).not.toMatch(/ [,.:;?!]/)
   },
 )
 

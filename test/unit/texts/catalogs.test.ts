@@ -1,66 +1,47 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { Eta } from 'eta'
-import { IntlMessageFormat } from 'intl-messageformat'
 import { type Argument, parseSync, Visitor } from 'oxc-parser'
 import { expect, test } from 'vitest'
+import {
+  type CatalogText,
+  elementsOf,
+  LITERAL,
+  messagesOf,
+  readCatalogs,
+  sampleTexts,
+  translations,
+} from '../../../scripts/texts/catalogs.ts'
+import { pluralFaults } from '../../../scripts/texts/gaps.ts'
+import { typographyFaults } from '../../../scripts/texts/style.ts'
 import { phraseParameters } from '../../../src/phrase.ts'
-import { type Code, type Language, locales, textsIn } from '../../../src/texts/messages.ts'
-
-type Element = ReturnType<IntlMessageFormat['getAst']>[number]
-type CatalogText = { code: string; text: string }
+import { hasText, type Language, locales, textsIn } from '../../../src/texts/messages.ts'
 
 const root = path.join(import.meta.dirname, '../../../src')
 const languages = Object.keys(locales) as Language[]
-const translations = ['fr', 'ru'] as const
+const catalogs = readCatalogs()
+const english = messagesOf(catalogs.en)
 
-/**
- * Returns the subjects of a language, without the meanings of symbols, whose English is in the
- * rules, and the texts whose English is in declarations of actions and fields.
- */
-function subjectsOf(language: Language): string[] {
-  const files = readdirSync(path.join(root, 'texts', language))
-  return files.filter(
-    (file) => file.endsWith('.json') && !['symbols.json', 'declared.json'].includes(file),
+test.for(languages)('no two subjects of %s have a message with the same code', (language) => {
+  const folder = path.join(root, 'texts', language)
+  const codes = readdirSync(folder).flatMap((file) =>
+    Object.keys(JSON.parse(readFileSync(path.join(folder, file), 'utf8')) as object),
   )
-}
-
-function catalogOf(language: Language): [code: string, messages: string[]][] {
-  return subjectsOf(language).flatMap((file) => {
-    const text = readFileSync(path.join(root, 'texts', language, file), 'utf8')
-    const messages = Object.entries(JSON.parse(text) as Record<string, string | string[]>)
-    return messages.map(([code, said]): [string, string[]] => [code, [said].flat()])
-  })
-}
-
-const english = catalogOf('en')
-
-test('no two subjects have a message with the same code', () => {
-  const codes = english.map(([code]) => code)
   expect(codes.filter((code, place) => codes.indexOf(code) !== place)).toEqual([])
 })
 
-test.for(translations)('%s has the subjects and codes of English, in its order', (language) => {
-  expect(subjectsOf(language)).toEqual(subjectsOf('en'))
-  expect(catalogOf(language).map(([code]) => code)).toEqual(english.map(([code]) => code))
-})
-
 test.for(translations)('the messages of %s have the placeholders of English', (language) => {
-  const other = new Map(catalogOf(language))
-  for (const [code, messages] of english) {
-    expect({ [code]: holesOf(other.get(code) ?? []) }).toEqual({ [code]: holesOf(messages) })
+  for (const [code, messages] of messagesOf(catalogs[language])) {
+    // The English of texts in declarations is a function of a number.
+    const said = catalogs.en[code]
+    const expected = said === undefined ? [] : holesOf([said].flat())
+    const holes = holesOf(messages).filter((hole) => said !== undefined || hole !== 'count')
+    expect({ [code]: holes }).toEqual({ [code]: expected })
   }
 })
 
-test.for(languages)('a plural of %s has a form for each category of the language', (language) => {
-  const { pluralCategories } = new Intl.PluralRules(language).resolvedOptions()
-  for (const [code, messages] of catalogOf(language)) {
-    for (const element of messages.flatMap(elementsOf)) {
-      if (element.type !== PLURAL || !('options' in element)) continue
-      const forms = Object.keys(element.options).filter((form) => !form.startsWith('='))
-      expect({ [code]: forms.toSorted() }).toEqual({ [code]: pluralCategories.toSorted() })
-    }
-  }
+test('a plural of English has a form for each category of the language', () => {
+  expect(pluralFaults(catalogs, 'en')).toEqual([])
 })
 
 test('every message is used by the source or a template', () => {
@@ -150,8 +131,6 @@ function codesOf(code: Argument): RegExp[] {
   return [new RegExp(`^${parts.join('[\\w.-]+')}$`)]
 }
 
-const [LITERAL, DATE, SELECT, PLURAL] = [0, 3, 5, 6]
-
 /**
  * Returns the names and kinds of the placeholders, without the placeholders that only French needs
  * to elide, and without those that only English needs to call the reporter "you".
@@ -164,166 +143,18 @@ function holesOf(messages: readonly string[]): string[] {
     .toSorted()
 }
 
-/** Returns the elements of a message, with those inside its plurals and selections. */
-function elementsOf(message: string): Element[] {
-  const inside = (elements: readonly Element[]): Element[] =>
-    elements.flatMap((element) => [
-      element,
-      ...('options' in element ? Object.values(element.options) : []).flatMap(({ value }) =>
-        inside(value),
-      ),
-    ])
-  return inside(new IntlMessageFormat(message, 'en', undefined, { ignoreTag: true }).getAst())
-}
-
-const numbers = [0, 1, 2, 5, 11, 21, 1.5, 1000] as const
-
-/**
- * Returns every text of a language; a message with placeholders is formatted once with each of the
- * numbers.
- */
-function textsOf(language: Language): CatalogText[] {
-  const texts = textsIn(language)
-  return catalogOf(language).flatMap(([code, messages]) => {
-    const elements = messages.flatMap(elementsOf)
-    const samples = elements.every(({ type }) => type === LITERAL) ? [0] : numbers
-    return samples.flatMap((n) => {
-      const params = Object.fromEntries(
-        elements.flatMap((element) =>
-          'value' in element ? [[element.value, valueOf(element, n)]] : [],
-        ),
-      )
-      return [texts(code as Code, params)].flat().map((text) => ({ code, text }))
-    })
-  })
-}
-
-function valueOf(element: Element, n: number): string | number | Date {
-  if (element.type === DATE) return new Date('2026-11-22')
-  if (element.type === SELECT && 'options' in element) return Object.keys(element.options)[0] ?? ''
-  return n
-}
-
-const said = Object.fromEntries(
-  languages.map((language) => [language, textsOf(language)]),
-) as Record<Language, CatalogText[]>
-
-test.for(languages)('no text of %s is empty or shows a value that is missing', (language) => {
-  const wrong = said[language].filter(
-    ({ text }) => text.trim() === '' || /undefined|null|\[object|NaN/.test(text),
-  )
-  expect(wrong).toEqual([])
+test.for(languages)('no text of %s shows a value that is missing', (language) => {
+  const isWrong = ({ text }: CatalogText) => /undefined|null|\[object|NaN/.test(text)
+  expect(sampleTexts(catalogs, language).filter(isWrong)).toEqual([])
 })
 
-/** Texts that may be equal in both languages: names, formats, and words that both have. */
-const sameInBoth = new Set([
-  'consumers.telling.formats.arf',
-  'consumers.telling.formats.xarf',
-  'names.signaler',
-])
-/** Codes of the names of mail programs. */
-const names = /^help\.(web|programs)\.[\w-]+\.name$|^mailIn\.howTo\.[\w-]+\.program$/
-const sameInFrench = new Set([
-  'campaign.volume',
-  'counters.spamShort',
-  'models.version',
-  'models.action',
-  'model.format',
-  'model.rows.spam',
-  'rules.versions',
-  'rules.type',
-  'rules.version',
-  'rules.note',
-  'rules.activeBadge',
-  'editor.verdict',
-  'editor.score',
-  'activity.charts.reports.verdict',
-  'adminReport.karma',
-  'activity.maximum',
-  'audit.action',
-  'health.condition',
-  'health.conditions',
-  'health.processes.version',
-  'health.titles.partitions',
-  'mass.action',
-  'names.spam',
-  'reporters.karma',
-  'reputations.score',
-  'search.action',
-  'search.verdict',
-  'account.code',
-  'privacy.version',
-  'privacy.cookies.title',
-  'consumers.telling.format',
-  'desk.reports.type',
-  'desk.types.abuse',
-  'consumers.telling.topics.spam',
-  'lists.downloads.meanings.spam',
-  'lists.downloads.zone',
-  'nav.admin',
-  'report.kinds.spam',
-  'walk.alias',
-  'webhooks.eventNames.webhook.test',
-  'webhooks.title',
-])
-
-test.for(translations)('nothing of %s is left in English', (language) => {
-  const all = new Map(english)
-  const isKnown = (code: string) =>
-    sameInBoth.has(code) || names.test(code) || (language === 'fr' && sameInFrench.has(code))
-  const leftovers = catalogOf(language).filter(
-    ([code, messages]) =>
-      !isKnown(code) &&
-      messages.some(
-        (one) =>
-          (all.get(code) ?? []).includes(one) && /[a-z]{2}/.test(one.replaceAll(/\{[^}]*\}/g, '')),
-      ),
-  )
-  expect(leftovers).toEqual([])
+test('no text of English is empty', () => {
+  expect(Object.keys(catalogs.en).filter((code) => !hasText(catalogs.en, code))).toEqual([])
 })
 
-const faults: Readonly<Record<Language, readonly (readonly [name: string, fault: RegExp])[]>> = {
-  en: [
-    ['a straight quotation mark', /"/],
-    ['a straight apostrophe', /\w'\w/],
-    ['three dots', /\.\.\./],
-    ['a blank before a mark', /[ \u00a0\u202f][;!?]/],
-    ['quotes of another language', /[«»]/],
-  ],
-  fr: [
-    ['a straight quotation mark', /"/],
-    ['a straight apostrophe', /\p{L}'\p{L}/u],
-    ['three dots', /\.\.\./],
-    ['no fixed blank before a mark', /(?<![\u00a0\u202f])(?<!https?)[;!?»](?!\d)/],
-    ['no fixed blank before a colon', /(?<![\u00a0\u202f:\dfa-f]):(?=\s|$)/],
-    ['no fixed blank after an opening quote', /«(?![\u00a0\u202f])/],
-    ['English quotes', /[“”]/],
-  ],
-  ru: [
-    ['a straight quotation mark', /"/],
-    ['three dots', /\.\.\./],
-    ['a blank before a mark', /[ \u00a0\u202f]([;!?]|:(?!:))/],
-    ['English quotes', /[“”]/],
-    ['Latin letters in a Russian word', /[а-яё][a-z]|[a-z][а-яё]/iu],
-    ['е for ё', /(?<!\p{L})(еще|ее|свое|вашe|нее|письмe|моe|ничье|отчет|учетн)(?!\p{L})/iu],
-    ['an address of the reader in a capital', /(?<![.:?!»] )(?<!^)(?<!\p{L})(Вы|Вас|Вам|Ваш)\b/u],
-    ['a hyphen for a dash', / - /],
-  ],
-}
-
-test.for(
-  languages.flatMap((language) =>
-    faults[language].map(([name, fault]) => ({ language, name, fault })),
-  ),
-)('in $language there is not $name', ({ language, fault }) => {
-  expect(said[language].filter((one) => fault.test(ownText(one)))).toEqual([])
+test('English texts follow the typography of English', () => {
+  expect(typographyFaults(catalogs, 'en')).toEqual([])
 })
-
-/** Removes the names of menus, which are written as in the programs themselves. */
-function ownText({ code, text }: CatalogText): string {
-  if (!/^help\.(web|programs)\.|^mailIn\.howTo\./.test(code)) return text
-  return text.replaceAll(/«[^»]*»|“[^”]*”|„[^“”]*[“”]/g, 'MENU')
-}
 
 test('a name of a stranger that looks like a placeholder is inserted as it is', () => {
   const name = `# {n} and '{name}'`

@@ -4,8 +4,6 @@ import { IntlMessageFormat } from 'intl-messageformat'
 import { expect, test } from 'vitest'
 import { phrase, type PhraseCode, phraseParameters } from '../../../src/phrase.ts'
 import { inEnglish, sayPhrases } from '../../../src/texts/phrases.ts'
-import { basisOf, symbolsOfMessage } from '../../../src/verdict/verdict.ts'
-import { shippedRules } from '../../support/shipped-rules.ts'
 
 const root = path.join(import.meta.dirname, '../../../src')
 const catalogOf = (language: string, subject: string) =>
@@ -115,16 +113,3 @@ test('a code of a newer version is shown as a code', () => {
   const newer = { code: 'from-the-future' as PhraseCode }
   expect(sayPhrases([newer], 'fr', 'reporter')).toEqual({ text: newer.code, lang: 'en' })
 })
-
-test.for(['fr', 'ru'])(
-  '%s has a meaning for each shipped symbol that reporters see',
-  (language) => {
-    const symbols = shippedRules().rules.map(({ symbol, weight, meaning, facts }) => {
-      const basis = basisOf(facts.map((fact) => fact.split('.')[0] ?? ''))
-      return { name: symbol, weight, meaning, basis }
-    })
-    const names = symbolsOfMessage(symbols).map(({ name }) => name)
-    expect(names.length).toBeGreaterThan(90)
-    expect(Object.keys(catalogOf(language, 'symbols'))).toEqual(names)
-  },
-)

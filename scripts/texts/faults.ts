@@ -1,0 +1,37 @@
+import type { Catalogs } from '../../src/texts/messages.ts'
+import { readAddOn, readCatalogs, translations } from './catalogs.ts'
+import { declaredTexts, symbolNames } from './declared.ts'
+import { disorderIn, gapsIn, pluralFaults } from './gaps.ts'
+import { glossaryFaults } from './glossary.ts'
+import { leftInEnglish, typographyFaults } from './style.ts'
+
+/** The texts of the site, and those of the add-on for Thunderbird. */
+export type AllTexts = { site: Catalogs; addOn: Catalogs }
+
+/** Reads the texts of this checkout. */
+export function readTexts(): AllTexts {
+  return { site: readCatalogs(), addOn: readAddOn() }
+}
+
+/** Lists what the translations lack, and their faults of style. */
+export function faultsIn({ site, addOn }: AllTexts): string[] {
+  const lists = [Object.keys(site.en), symbolNames()]
+  return translations.flatMap((language) =>
+    [
+      ...gapsIn([...lists.flat(), ...Object.keys(declaredTexts)], site[language]),
+      ...lists.flatMap((list) => disorderIn(list, site[language])),
+      ...gapsIn(Object.keys(addOn.en), addOn[language]).map((gap) => `add-on: ${gap}`),
+      ...pluralFaults(site, language),
+      ...leftInEnglish(site, language),
+      ...typographyFaults(site, language),
+      ...glossaryFaults(site, language),
+    ].map((fault) => `${language}: ${fault}`),
+  )
+}
+
+/** Throws if the translations are not ready for a release. */
+export function requireTranslations(texts: AllTexts): void {
+  const faults = faultsIn(texts)
+  if (faults.length === 0) return
+  throw new Error(`The translations are not ready:\n${faults.join('\n')}`)
+}
