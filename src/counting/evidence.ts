@@ -33,8 +33,8 @@ import { shardOf, uuidv7 } from '../world.ts'
 import { reputationKey } from './reputation-reader.ts'
 
 /**
- * The part with testimonies about reporters, after those about subjects, which are the shards of
- * their keys, 0 to 15. A single process folds it, because agreement involves several reporters.
+ * The part with testimonies about reporters. Parts 0 to 15 are about subjects, by the shard of
+ * their keys. A single process folds this part, because agreement involves several reporters.
  */
 export const KARMA_PART = 16
 /** The evidence as an analysis inserts it, about everything in one row. */
@@ -90,8 +90,8 @@ export async function takeBackEvidence(
 }
 
 /**
- * Puts earlier evidence of a report, as returned by `namedEvidence`, in the place of the present
- * one, without a testimony about its reporter.
+ * Replaces the current evidence of a report by earlier evidence, as returned by `namedEvidence`.
+ * Adds no testimony about its reporter.
  */
 export async function putBackEvidence(
   tx: Db,
@@ -112,8 +112,8 @@ export async function putBackEvidence(
 const WAITING_MAX = 200
 
 /**
- * Returns the present evidence of reports with the names of its subjects, so that it can be put
- * back after a reputation was deleted that consisted of it.
+ * Returns the current evidence of reports with the names of its subjects. If a reputation consisted
+ * only of this evidence and was deleted, the names are needed to put the evidence back.
  */
 export async function namedEvidence(
   db: Db,
@@ -269,7 +269,7 @@ export function unpackEvidence(part: number, content: Buffer): Evidence {
   }
 }
 
-/** Returns what of some evidence belongs to one part. */
+/** Returns the evidence that belongs to one part. */
 export function partOf(part: number, { testimonies, reports }: Evidence): Evidence {
   if (part === KARMA_PART) return { testimonies, reports: [] }
   const own = reports.flatMap(({ piece, subjects }) => {
@@ -299,7 +299,9 @@ function answerable(subjects: readonly Subject[], { bad }: Piece): readonly Subj
   return subjects.filter(({ kind }) => kind !== 'link-domain' && kind !== 'link-host')
 }
 
-/** Returns the evidence by its weight: relays of the message answer for a part of it only. */
+/**
+ * Splits the evidence by weight: bad evidence counts only in part against relays of the message.
+ */
 function partsOf(subjects: readonly Subject[], piece: Piece): PackedReport[] {
   const parts = new Map<number, Subject[]>()
   for (const subject of subjects) {

@@ -169,9 +169,9 @@ const singleParts: readonly number[] = Array.from({ length: KARMA_PART + 1 }, (_
 /**
  * Folds waiting evidence of some parts, up to a limit: deletes it and adds it to the reputations,
  * or to the karma, in one transaction. So each piece of evidence counts exactly once, even after a
- * crash. Whole evidence is folded into all parts; what belongs to a part that another process folds
- * is stored as evidence of that part. Leaves out parts that another process folds; returns
- * undefined immediately if these are all.
+ * crash. Whole evidence is folded into all parts; if another process folds one of them, the
+ * evidence for that part is stored separately. Leaves out parts that another process folds; returns
+ * undefined immediately if no part is left.
  */
 export function foldParts(
   pool: Pool,

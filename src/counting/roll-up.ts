@@ -33,10 +33,10 @@ const REPORTS_MAX = 5_000
 /**
  * Rolls up the waiting deltas of some shards, at most 8 MB: deletes them and adds them to counters
  * and members, all in one transaction. So each increment counts exactly once, even after a crash.
- * With `REPORTS` among the shards, also counts waiting reports, at most 5,000, in all shards; what
- * belongs to a shard that another process rolls up is appended to its deltas. Leaves out shards
- * that another process rolls up; returns undefined immediately if these are all. Without gates, all
- * keys are admitted.
+ * With `REPORTS` among the shards, also counts waiting reports, at most 5,000, in all shards; if
+ * another process rolls up a shard, their increments for it are appended to its deltas. Leaves out
+ * shards that another process rolls up; returns undefined immediately if no shard is left. Without
+ * gates, all keys are admitted.
  */
 export async function rollUp(
   pool: Pool,

@@ -16,7 +16,10 @@ import type { CounterReader, Point } from './reader.ts'
 
 type SeriesReader = Pick<CounterReader, 'readSeries' | 'readWindows'>
 
-/** Reads what a user sent in the last two weeks, and what recipients did, the newest day first. */
+/**
+ * Reads the mail that a user sent in the last two weeks and the reactions of recipients, by day,
+ * newest first.
+ */
 export async function readSendingDays(
   reader: SeriesReader,
   user: SendingUser,

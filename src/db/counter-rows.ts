@@ -179,12 +179,12 @@ export async function upsertMemberChunks(tx: Db, chunks: readonly MemberChunk[])
   await Promise.all(statements.map((statement) => tx.query(statement)))
 }
 
-/** What a report was counted as; `content` is in the packed format of the counters. */
+/** How a report was counted; `content` is in the packed format of the counters. */
 export type CountedReport = { id: string; campaignId: string | null; content: Buffer }
 
 /**
- * Stores what reports were counted as, in the transaction that counts them. Returns what it
- * replaced: what those reports were counted as before that had been counted.
+ * Stores how reports were counted, in the transaction that counts them. Returns the previous
+ * entries of reports that were already counted.
  */
 export async function replaceCountedReports(
   tx: Db,
@@ -201,7 +201,9 @@ export async function replaceCountedReports(
   return before
 }
 
-/** Stores what reports were counted as, unless they are counted; returns the ids of the others. */
+/**
+ * Stores how reports were counted, except those with an entry; returns the ids of the stored ones.
+ */
 async function insertCountedReports(
   tx: Db,
   reports: readonly CountedReport[],
@@ -218,7 +220,7 @@ async function insertCountedReports(
   return new Set(inserted.map(({ id }) => id))
 }
 
-/** Returns what reports are counted as; those that are not counted are absent. */
+/** Returns how reports were counted; reports that were not counted are absent. */
 export function listCountedReports(db: Db, ids: readonly string[]): Promise<CountedReport[]> {
   return preparedRowsOf(db)`
     select id, campaign_id as "campaignId", content from counted_reports
@@ -226,8 +228,8 @@ export function listCountedReports(db: Db, ids: readonly string[]): Promise<Coun
 }
 
 /**
- * Deletes and returns what reports were counted as, in the transaction that subtracts them. Reports
- * that are not counted, or no longer counted, are absent.
+ * Deletes and returns how reports were counted, in the transaction that subtracts them. Reports
+ * without an entry are absent.
  */
 export function takeCountedReports(tx: Db, ids: readonly string[]): Promise<CountedReport[]> {
   return preparedRowsOf(tx)`
@@ -241,7 +243,7 @@ export function takeCountedReports(tx: Db, ids: readonly string[]): Promise<Coun
  */
 export type ReportToCount = { id: string; slot: number }
 
-/** Has reports counted by the next roll-up, in the transaction that stores what they count as. */
+/** Queues reports for the next roll-up, in the transaction that stores how they count. */
 export async function insertReportsToCount(
   tx: Db,
   reports: readonly ReportToCount[],
@@ -268,10 +270,7 @@ export function takeReportsToCount(tx: Db, ids: readonly string[]): Promise<Repo
     delete from reports_to_count where ${isOneOfIds('id', ids)} returning id, slot`
 }
 
-/**
- * Deletes the reports that have waited longest, at most `limit`, and returns what they are counted
- * as.
- */
+/** Deletes the reports that have waited longest, at most `limit`, and returns how they count. */
 export async function takeOldestReports(
   tx: Db,
   limit: number,

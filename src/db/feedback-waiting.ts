@@ -41,8 +41,8 @@ export async function listMergedReports(db: Db, { reportId, number }: FeedbackKe
 }
 
 /**
- * Returns those of the given feedback reports that represent others. Most do not, and a search for
- * what is merged into them reads an index of each week, on every node.
+ * Returns the given feedback reports into which others were merged. Most have none, and searching
+ * the merged ones of each would read an index of every week, on every node.
  */
 function listWithMembers(db: Db, heads: readonly FeedbackKey[]): Promise<FeedbackKey[]> {
   const ids = heads.map(({ reportId }) => reportId)

@@ -130,7 +130,7 @@ export async function findPartitionsEnd(
 }
 
 /**
- * Has the database write about a megabyte to a temporary file. A full disk refuses that, although
+ * Makes the database write about a megabyte to a temporary file. A full disk refuses that, although
  * it may still accept small updates for a long time. The sort starts after the limit of its memory
  * is set, because it is a subquery of the output.
  *
@@ -263,7 +263,7 @@ export async function takePlace(tx: Db, id: string, free: string): Promise<boole
   return true
 }
 
-/** Deletes what is known of processes that stopped more than a day ago. */
+/** Deletes the rows of processes that stopped more than a day ago. */
 export async function forgetStopped(db: Db): Promise<void> {
   await db.query(sql`
     delete from stopped_processes where seen_at < database_clock() - interval '1 day'`)

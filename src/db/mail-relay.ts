@@ -105,7 +105,7 @@ export async function endPause(tx: Db, now: Date): Promise<void> {
   await tx.query(sql`update mail_relay set next_try_at = ${now} where next_try_at > ${now}`)
 }
 
-/** Has all processes forget what failed before an instant, as when sending resumes. */
+/** Makes all processes forget failures before an instant, as when sending resumes. */
 export async function noteResumed(tx: Db, at: Date): Promise<void> {
   await tx.query(sql`update mail_relay set resumed_at = ${at}`)
 }

@@ -34,7 +34,7 @@ export type MassAction = {
 const massOutcomes = ['changed', 'unchanged', 'undone', 'notified', 'overtaken', 'gone'] as const
 export type MassOutcome = (typeof massOutcomes)[number]
 
-/** Numbers of reports of an action, by what happened to them. */
+/** Numbers of reports of an action, by outcome. */
 export type MassCounts = Record<MassOutcome | 'waiting', number>
 
 const columns = sql`id, reporter_id as "reporterId", kind, query, reason, state,
@@ -94,7 +94,9 @@ export async function listMassItems(tx: Db, id: string, limit: number): Promise<
   return rows.map((row) => row.id)
 }
 
-/** Returns the last reports that an action changed, with what it changed besides each. */
+/**
+ * Returns the reports that an action changed last, each with the other changes made because of it.
+ */
 export async function listChangedItems(
   tx: Db,
   id: string,
@@ -106,7 +108,7 @@ export async function listChangedItems(
   return new Map(rows.map((row) => [row.id, row.subject]))
 }
 
-/** Stores what happened to reports, and what an action changed besides some of them. */
+/** Stores the outcomes of reports, and other changes that an action made because of them. */
 export async function markMassItems(
   tx: Db,
   id: string,

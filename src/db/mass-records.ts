@@ -167,7 +167,7 @@ export async function listOpenRecords(db: Db, reportIds: readonly string[]): Pro
 }
 
 /**
- * Lets a later record of a report have the contents of an earlier one, and deletes the earlier one:
+ * Copies the contents of an earlier record of a report to a later one, and deletes the earlier one:
  * undoing the later action then restores the report as it was before both.
  */
 export async function inheritMassRecord(
@@ -250,7 +250,7 @@ export async function deferTestimonies(
   return deferred
 }
 
-/** Records what reports were counted as that are now counted as redeemed. */
+/** Records how reports were counted before they were counted as redeemed. */
 export async function recordRedeemed(
   tx: Db,
   reports: readonly CountedReport[],

@@ -131,7 +131,7 @@ export async function rollBackModel(
   return { from, to }
 }
 
-/** Stores how a model agrees with reports, instead of what was stored before. */
+/** Replaces the stored agreement of a model with reports. */
 export async function updateAgreement(
   db: Db,
   version: number,

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import type { ForeignKey, KeyRange, RangeState } from './move-rows.ts'
 import { hasTable, rowsOf } from './rows.ts'
 
-/** A range of a table, and what it held when it was last copied; null: it is not copied yet. */
+/** A range of a table, and its contents when it was last copied; null if it was not copied yet. */
 export type MovedRange = KeyRange & {
   table: string
   /** The position of the range in its table. */

@@ -125,7 +125,7 @@ export async function divide(
 /** The rows of a range at one moment, and the keys of those that are new or changed. */
 export type Changes = RangeState & { keys: Key[] }
 
-/** Returns what is new or changed in a range since it was copied. */
+/** Returns the rows of a range that are new or changed since it was copied. */
 export async function changesOf(
   source: pg.Client,
   table: MovedTable,

@@ -221,7 +221,7 @@ function partOn(pool: Pool): Transaction {
   }
 }
 
-/** Never rejects: the rest is committed, and what is lost here does no harm. */
+/** Never rejects: the rest is committed, and losing these rows does no harm. */
 async function finish(pool: Pool, after: Parts['after']): Promise<void> {
   await inTransaction(pool, (tx) => Promise.all(after.map((work) => work(tx)))).catch(
     () => undefined,
@@ -242,8 +242,8 @@ export function lockedWith(tx: Db): Db {
 }
 
 /**
- * Runs statements in a transaction, or, if that is on a node, in one on the coordinator after its
- * commit, for rows that do no harm if they are lost.
+ * Runs statements for rows that do no harm if they are lost: in the transaction, or, if that is on
+ * a node, after its commit in a transaction on the coordinator.
  */
 export async function afterCommit(tx: Db, work: (tx: Db) => Promise<unknown>): Promise<void> {
   const parts = partsOf.get(tx)

@@ -140,7 +140,7 @@ export function isDistributed(): boolean {
 
 /**
  * The value of `synchronous_commit`, as SQL, for transactions that are repeated if they are lost.
- * The servers of a distributed database must not commit what another one then loses.
+ * In a distributed database, one server must not keep a commit that another server then loses.
  */
 export function commitOfRounds(): Sql {
   return raw(namesShards ? "current_setting('synchronous_commit')" : "'off'")

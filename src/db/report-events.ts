@@ -23,8 +23,8 @@ async function insertNews(tx: Db, reportIds: readonly string[], at: Date): Promi
 }
 
 /**
- * Has a distributed database commit this transaction in two phases, because it writes to the queues
- * besides one other server: otherwise a crash between the two commits would lose the jobs.
+ * Makes a distributed database commit this transaction in two phases. The transaction writes to the
+ * queues and to one other server; a crash between two separate commits would lose the jobs.
  */
 export async function commitInStep(tx: Db, at: Date): Promise<void> {
   if (isDistributed() && committedBefore(tx) === tx) await writeNews(tx, [], at)
@@ -141,7 +141,9 @@ export type KindChange = {
   comment: string | null
   /** Whether the new statement must have no effect on others. */
   isShadowed: boolean
-  /** When the reporter made the statement, if that was before now: a later statement stands. */
+  /**
+   * When the reporter made the statement, if that was before now. A later statement is then kept.
+   */
   saidAt?: Date | undefined
 }
 

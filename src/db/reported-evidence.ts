@@ -9,8 +9,8 @@ import { named } from './rows.ts'
 export type ReportedEvidence = { id: string; content: Buffer }
 
 /**
- * Stores the evidence from reports, in the transaction that appends it. Returns what it replaced:
- * the earlier evidence from those reports that had some.
+ * Stores the evidence from reports, in the transaction that appends it. Returns the previous
+ * evidence of reports that already had some.
  */
 export async function replaceReportedEvidence(
   tx: Db,
@@ -65,8 +65,8 @@ export async function takeReportedEvidence(
 }
 
 /**
- * Packed evidence that is not folded into reputations yet. `shard` is that of the reports it comes
- * from, `part` what it is about; see `counting/evidence.ts`.
+ * Packed evidence that is not folded into reputations yet. `shard` is the shard of its reports;
+ * `part` says which subjects it is about, see `counting/evidence.ts`.
  */
 export type EvidenceRow = { shard: number; part: number; id: string; content: Buffer }
 

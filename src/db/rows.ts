@@ -149,8 +149,8 @@ export function first<T>({ rows }: { rows: T[] }): T | undefined {
 }
 
 /**
- * One row, as the source of a statement whose commit then does not wait for the disk. For what is
- * soon stored anew, if a crash of the server loses it.
+ * One row, as the source of a statement whose commit then does not wait for the disk. Use it for
+ * data that is stored again soon, so that losing it in a crash does no harm.
  */
 export const withoutWaiting = sql`(select set_config('synchronous_commit', 'off', true)) as quick`
 

@@ -19,7 +19,7 @@ export type TermQuery = {
   /** Bounds of the id: inclusive, and exclusive. */
   from?: string | undefined
   until?: string | undefined
-  /** The ids of which the report has one; undefined for any. */
+  /** The report has one of these ids; undefined for any. */
   ids?: readonly string[] | undefined
 }
 
@@ -33,8 +33,8 @@ export type TermPage = {
 }
 
 /**
- * Has the following statements of the transaction find rows by their terms, and end after ten
- * seconds. The planner expects that rare terms are frequent, and would read whole tables.
+ * Makes the following statements of the transaction find rows by their terms, and end after ten
+ * seconds. The planner overestimates how frequent rare terms are, and would read whole tables.
  */
 export async function preferTerms(tx: Db): Promise<void> {
   await tx.query(sql`

@@ -44,7 +44,7 @@ const NONE_MS = DAY_MS
 /** Time in milliseconds after the first query at which an unreachable registry is given up. */
 const GIVE_UP_MS = DAY_MS
 const PAUSE_MS_MIN = 10_000
-/** Time in milliseconds to wait for an analysis or a change of it whose job is visible before. */
+/** Time in milliseconds to wait for an analysis that becomes visible after its job. */
 const EARLY_MS = 1_000
 
 /**

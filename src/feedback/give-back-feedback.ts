@@ -127,7 +127,9 @@ async function restoreOne(
   return state
 }
 
-/** Has a feedback report merged into `head` again when the action is undone that withdrew that. */
+/**
+ * Records that a feedback report is merged into `head` again if the withdrawal of `head` is undone.
+ */
 function recordMember(tx: Db, head: FeedbackKey, member: FeedbackKey): Promise<void> {
   return amendRecorded(tx, [head.reportId], (key, one) => {
     const { state, members, incidents } = one
@@ -137,7 +139,7 @@ function recordMember(tx: Db, head: FeedbackKey, member: FeedbackKey): Promise<v
   })
 }
 
-/** Lets feedback merge into `head` again when the actions that withdrew it are undone. */
+/** Records that feedback is merged into `head` again if its withdrawal is undone. */
 function recordMerged(tx: Db, head: FeedbackKey, members: readonly FeedbackKey[]): Promise<void> {
   const names = new Set(members.map(feedbackName))
   const ids = members.map(({ reportId }) => reportId)
@@ -154,7 +156,7 @@ function dateOf(text: string | null): Date | null {
   return text === null ? null : new Date(text)
 }
 
-/** Corrects what desks were told since the action. */
+/** Corrects the notices that desks got since the action. */
 async function correct(
   tx: Db,
   reportId: string,

@@ -76,7 +76,7 @@ const BATCH_MAX = 64
  * one. The mail has already been sent, so only its job waits, if it has one.
  */
 const gatherMs = { withJob: 25, withoutJob: 250 }
-/** With this number of outcomes, they are stored at once. */
+/** Number of outcomes that are stored without waiting for more. */
 const ENOUGH = 16
 const PATIENCE_MS = 60_000
 const PAUSES_MS = [100, 500, 2_000, 5_000]

@@ -94,7 +94,7 @@ export async function runAnalyzeReport(
     !found.has(id) && mayAppear(uuidTime(id), app.clock())
   const read = async () => {
     const [waiting, raws] = await Promise.all([listWaiting(near, ids), listRawMessages(near, ids)])
-    // A report may become visible between the two.
+    // A report may become visible between the two queries.
     const found = waiting.found.intersection(new Set(raws.map(({ id }) => id)))
     return { ...waiting, raws, found }
   }

@@ -35,13 +35,13 @@ export type ReportToCount = Omit<ReportContext, 'reporterId'> & {
 
 type Received = Pick<Report, 'id' | 'receivedAt'>
 
-/** The reports that had been counted before, and those of them that are no longer complaints. */
+/** The ids of reports that were already counted, and of those that are no longer complaints. */
 export type CountedBefore = { ids: string[]; complaintsTakenBack: string[] }
 
 /**
- * Has reports counted in the transaction that stores their analyses, each in the period in which it
- * was received: the next roll-up reads what they count as. Reverses the counts of an earlier
- * analysis. A complaint changed to "not spam" counts as redeemed.
+ * Stores how reports count, in the transaction that stores their analyses. The next roll-up counts
+ * each in the period in which it was received. Reverses the counts of an earlier analysis. A
+ * complaint changed to "not spam" counts as redeemed.
  */
 export async function countReports(
   tx: Db,
@@ -86,7 +86,7 @@ export async function countReports(
   return { ids: [...rowBefore.keys()], complaintsTakenBack }
 }
 
-/** Takes those of some reports that are in no counter yet, and returns their ids. */
+/** Removes the reports that still wait for their roll-up from its queue, and returns their ids. */
 async function takeWaiting(tx: Db, reports: readonly { id: string }[]): Promise<Set<string>> {
   if (reports.length === 0) return new Set()
   const waiting = await takeReportsToCount(
@@ -125,7 +125,7 @@ export async function redeemCounted(
   )
 }
 
-/** What a report was counted as before an action, and what was counted as redeemed since then. */
+/** How a report was counted before an action, and the counts that were redeemed since then. */
 export type FormerCount = {
   counted: Omit<CountedReport, 'id'> | undefined
   redeemed: { content: Buffer; at: Date } | undefined
@@ -143,7 +143,7 @@ export async function isNoLongerComplaint(
   return counted !== undefined && isComplaint(counted) && !!present && !isComplaint(present)
 }
 
-/** Has a report counted as before an action, in place of its present counts. */
+/** Replaces the current counts of a report by those before an action. */
 export async function putBackCounts(
   tx: Db,
   report: Received,

@@ -25,7 +25,7 @@ export type Learnable = Extract<ReportKind, 'spam' | 'not-spam'>
  */
 type Lesson = 'learned' | 'known' | 'too-often' | 'disabled'
 
-/** A user of the mail server, and how the limits admit one report of the user. */
+/** A user of the mail server, and whether the limits admit another report. */
 type Learner = { id: string; admission: 'admitted' | 'shadowed' }
 
 type Needs = {

@@ -131,7 +131,7 @@ export async function countSourced<Mail extends SourcedMail>(
   return counted
 }
 
-/** The days that are summed for the page and the command. */
+/** Number of days that the page and the command sum. */
 export const SOURCE_DAYS = 30
 const nothing: SourceCounts = { received: 0, reported: 0, repeated: 0, refused: 0, dropped: 0 }
 

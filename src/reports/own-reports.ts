@@ -160,12 +160,12 @@ function most(...ids: (string | undefined)[]): string | undefined {
     .at(-1)
 }
 
-/** Pause in milliseconds between two looks for the analyses of reports. */
+/** Interval in milliseconds at which `awaitUnconfirmed` looks for analyses. */
 const LOOK_MS = 50
 
 /**
- * Waits up to `waitMs` milliseconds until reports are analyzed, and returns about which of them
- * their reporter is asked to confirm the complaint, with the reasons.
+ * Waits up to `waitMs` milliseconds until reports are analyzed. Returns those whose reporter is
+ * asked to confirm the complaint, with the reasons.
  */
 export async function awaitUnconfirmed(
   db: Db,

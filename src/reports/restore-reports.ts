@@ -47,12 +47,12 @@ import { analyzeReport, redeemReport } from './queues.ts'
 
 type Needs = Pick<App, 'boss' | 'clock'>
 
-/** An action on many reports, as far as it concerns what it changed. */
+/** The action on many reports whose changes are recorded or undone. */
 type ActionOfReports = { id: string; isRetraction: boolean }
 
 /**
- * Holds those of the reports that are in one of the states `from`, and records them as they are.
- * The caller changes them in the same transaction. Returns their ids.
+ * Locks the reports that are in one of the states `from`, and records their current state. The
+ * caller then changes them in the same transaction. Returns their ids.
  */
 export async function recordReports(
   tx: Db,
@@ -100,7 +100,7 @@ export async function restoreReports(
   const reports = new Map((await listReportsByIds(tx, ids)).map((report) => [report.id, report]))
   const freed = await listFreedMembers(tx, action.id, ids)
   const restored = new Map<string, Restored>()
-  // What the action did last is undone first: feedback is merged again after what it represents.
+  // In reverse order: a feedback report is restored before others are merged into it again.
   for (const id of ids.toSorted().toReversed()) {
     const report = reports.get(id)
     restored.set(id, report ? await restore(tx, report, { action, freed }, app) : 'gone')
@@ -202,7 +202,7 @@ async function wasOverruled(tx: Db, id: string, since: Date): Promise<boolean> {
   return last?.phrases.some(({ code }) => code === overruled.code) ?? false
 }
 
-/** Has a report analyzed that changed since an action. */
+/** Queues the analysis of a report that changed after an action. */
 async function applyChange(
   tx: Db,
   id: string,
@@ -241,8 +241,8 @@ async function resume(
 }
 
 /**
- * Makes changes of reports final, by one action or by all: what was testified about their reporters
- * since then changes karma now, and the records are deleted.
+ * Makes changes of reports final, by one action or by all: testimonies about their reporters that
+ * waited now change karma, and the records are deleted.
  */
 export async function settleReports(
   tx: Db,

@@ -115,7 +115,7 @@ const NOTICE_SCORE_MIN_WITHOUT_MODEL: Record<Manner, number> = {
   ...{ list: 5, bulk: 5, reply: 3, receipt: 3 },
   plain: 1,
 }
-/** What is added for list relays and forwarders, which only pass on what others write. */
+/** Added for list relays and forwarders, which only pass on the mail of others. */
 const RELAYED_EXTRA = 2.5
 /** What is added for authors whose mail the reporter wanted before. */
 const CORRESPONDENT_EXTRA = 2.5
@@ -301,7 +301,7 @@ export function doubtOf(complaint: Complaint): ComplaintDoubt | undefined {
   return isConfirmed && missing <= CONFIRMATION_WEIGHT ? undefined : 'unconfirmed'
 }
 
-/** Returns what the score lacks for a notice; 0 or less if it suffices. */
+/** Returns the score that is missing for a notice; 0 or less if it suffices. */
 function missingScore({ score, scoreMin, isCorrespondent }: Complaint): number {
   return scoreMin + (isCorrespondent ? CORRESPONDENT_EXTRA : 0) - score
 }

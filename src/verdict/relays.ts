@@ -69,7 +69,7 @@ const WANTED_DOMAINS_MIN = 3
 const RECENT_REPORTS = 20
 const RECENT_SHARE_MIN = 0.5
 
-/** Returns what one analyzed report adds to the history of its reporter. */
+/** Returns the entry that an analyzed report adds to the history of its reporter. */
 export function pastReport(
   report: { at: Date; kind: PastReport['kind']; author: string | null },
   { hops, authentication }: Pick<Analysis, 'hops' | 'authentication'>,

@@ -111,7 +111,10 @@ export function isRelayed(subjects: readonly Subject[]): boolean {
   return subjects.some(({ answers }) => answers !== undefined)
 }
 
-/** A relay that handed on the mail of others: its organization, and what it answers for. */
+/**
+ * A relay that passed on the mail of others: its organization, and the share of bad evidence that
+ * counts against it.
+ */
 type Relay = { organization: string; answers: number }
 
 /**
