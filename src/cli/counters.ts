@@ -57,8 +57,8 @@ const NAME_COLUMNS = 14
  * its series, and a table of all other pieces. Untrusted text cannot contain control characters.
  */
 function countersText(answer: Exclude<LookUpAnswer, { fault: Phrase }>, look: Look): string {
-  const { pieces, told, summary } = answer
-  const drawn = pieces.filter((piece, place) => place === told || piece.series)
+  const { pieces, told: selected, summary } = answer
+  const drawn = pieces.filter((piece, place) => place === selected || piece.series)
   const text = [
     askedLine(answer),
     '',
@@ -132,12 +132,12 @@ function weekLines({ series }: KnownPiece, prefix: Prefix, look: Look): string[]
   if (days.size === 0) return []
   const heightOf = ({ complaint, spam, ham }: WindowSums) => Math.max(complaint, spam + ham)
   const most = Math.max(1, ...[...days.values()].map(heightOf))
-  const toldOf = (sums: WindowSums) =>
+  const amountsOf = (sums: WindowSums) =>
     kinds
       .filter(([kind]) => sums[kind] !== 0)
       .map(([kind, name]) => `${name} ${number(sums[kind])}`)
       .join(', ')
-  const longest = Math.max(...[...days.values()].map((sums) => toldOf(sums).length))
+  const longest = Math.max(...[...days.values()].map((sums) => amountsOf(sums).length))
   const room = Math.max(4, Math.min(look.columns, 100) - NAME_COLUMNS - longest - 4)
   const lines = Array.from({ length: DAYS }, (_, place) => {
     const day = today - DAYS + 1 + place
@@ -145,7 +145,7 @@ function weekLines({ series }: KnownPiece, prefix: Prefix, look: Look): string[]
     const date = dayWords(new Date(day * DAY_MS)).padEnd(NAME_COLUMNS)
     if (!sums) return `  ${date}`.trimEnd()
     const bar = (look.isAscii ? '#' : '█').repeat(Math.max(1, (heightOf(sums) / most) * room))
-    return `  ${date}${bar} ${toldOf(sums)}`
+    return `  ${date}${bar} ${amountsOf(sums)}`
   })
   return ['', '  Last two weeks, by day (UTC).', ...lines]
 }

@@ -2,7 +2,7 @@ import { type Db, inTransaction, type Pool } from '../db/pool.ts'
 import { claimNewEvents } from '../db/report-events.ts'
 import {
   areDaysWaiting,
-  claimDays,
+  tryLockDays,
   countReporterDay,
   findDueDay,
   keepDay,
@@ -125,7 +125,7 @@ export async function countReporterDays(
 }
 
 async function markChangedDays(tx: Db, now: Date): Promise<number> {
-  if (!(await claimDays(tx))) return 0
+  if (!(await tryLockDays(tx))) return 0
   const news = await claimNewEvents(tx, NEWS_MAX, now)
   if (news.ids.length > 0) await markDaysDue(tx, await listDaysOf(tx, news.ids), now)
   await insertSearchNews(tx, news.ids, now)
@@ -133,7 +133,7 @@ async function markChangedDays(tx: Db, now: Date): Promise<number> {
 }
 
 async function countDueDay(tx: Db, now: Date): Promise<boolean> {
-  if (!(await claimDays(tx))) return false
+  if (!(await tryLockDays(tx))) return false
   const day = await findDueDay(tx, now)
   if (!day) return false
   // The day is locked against marking. A change that is not visible yet will mark the day again

@@ -16,7 +16,7 @@ export type OwnOutcome = {
   /**
    * The number of recipients of feedback about the report, alone or together with other reports.
    */
-  told: number
+  notified: number
   /** The latest answer; null when there is none. */
   answer: AnswerKind | null
 }
@@ -86,7 +86,11 @@ export async function listOutcomes(
   return new Map(
     lines.map(({ id }) => [
       id,
-      { isAsking: asking.has(id), told: notified.get(id) ?? 0, answer: answers.get(id) ?? null },
+      {
+        isAsking: asking.has(id),
+        notified: notified.get(id) ?? 0,
+        answer: answers.get(id) ?? null,
+      },
     ]),
   )
 }
@@ -121,12 +125,12 @@ export function listAsked(db: Db, ids: readonly string[]): Promise<AskedReport[]
 
 async function countRecipients(db: Db, ids: readonly string[]): Promise<Map<string, number>> {
   if (ids.length === 0) return new Map()
-  const { rows } = await db.query<{ id: string; told: number }>(sql`
-    select report_id as id, count(*)::integer as told from feedback_reports
+  const { rows } = await db.query<{ id: string; count: number }>(sql`
+    select report_id as id, count(*)::integer as count from feedback_reports
     where ${isOneOfIds('report_id', ids)} and kind = 'complaint'
       and ${shownState} in ('sent', 'merged')
     group by report_id`)
-  return new Map(rows.map(({ id, told: notified }) => [id, notified]))
+  return new Map(rows.map(({ id, count }) => [id, count]))
 }
 
 async function listLastAnswers(db: Db, ids: readonly string[]): Promise<Map<string, AnswerKind>> {

@@ -23,7 +23,7 @@ export type DayCounts = {
   spam: number
   phishing: number
   notSpam: number
-  told: number
+  notified: number
   kept: number
   asked: number
   retracted: number
@@ -80,7 +80,7 @@ export async function markDaysDue(tx: Db, days: readonly ReporterDay[], now: Dat
  * transaction holds the lock. If the server dies and loses the counts of a day, the day is still
  * due.
  */
-export async function claimDays(tx: Db): Promise<boolean> {
+export async function tryLockDays(tx: Db): Promise<boolean> {
   const { rows } = await tx.query<{ free: boolean }>(sql`
     select set_config('synchronous_commit', 'off', true),
       pg_try_advisory_xact_lock(${lockKeys.reporterDays}) as free`)
@@ -115,7 +115,7 @@ export async function keepDay(
 ): Promise<void> {
   await tx.query(sql`
     update reporter_days set due_at = null, counted_at = ${now}, spam = ${counts.spam},
-      phishing = ${counts.phishing}, not_spam = ${counts.notSpam}, told = ${counts.told},
+      phishing = ${counts.phishing}, not_spam = ${counts.notSpam}, told = ${counts.notified},
       kept = ${counts.kept}, asked = ${counts.asked}, retracted = ${counts.retracted},
       mails = ${counts.mails}, answered = ${counts.answered},
       networks = ${JSON.stringify(counts.networks)}, countries = ${JSON.stringify(counts.countries)}
@@ -125,8 +125,8 @@ export async function keepDay(
 /** Returns the counts of a reporter since a day, oldest first, without networks and countries. */
 export function listReporterDays(db: Db, reporterId: string, from: string): Promise<CountedDay[]> {
   return rowsOf(db)`
-    select day::text as day, spam, phishing, not_spam as "notSpam", told, kept, asked, retracted,
-      mails, answered
+    select day::text as day, spam, phishing, not_spam as "notSpam", told as notified, kept, asked,
+      retracted, mails, answered
     from reporter_days where reporter_id = ${reporterId} and day >= ${from}
       order by reporter_days.day`
 }
@@ -205,7 +205,7 @@ async function countStates(db: Db, within: Bounds) {
   const { rows } = await db.query<Omit<DayCounts, 'mails'>>(sql`
     select ${kind('spam')} as spam, ${kind('phishing')} as phishing,
       ${kind('not-spam')} as "notSpam",
-      count(*) filter (where state = 'forwarded')::integer as told,
+      count(*) filter (where state = 'forwarded')::integer as notified,
       count(*) filter (where state = 'kept')::integer as kept,
       count(*) filter (where state = 'kept'
         and judgment -> 'consequence' ->> 'action' in ('ask', 'confirm'))::integer as asked,
@@ -216,7 +216,7 @@ async function countStates(db: Db, within: Bounds) {
     from reports left join analyses on analyses.id = reports.id and analyses.shard = reports.shard
       and analyses.id >= ${within.from} and analyses.id < ${within.to}
     where ${isOwn(within)}`)
-  const none = { spam: 0, phishing: 0, notSpam: 0, told: 0, kept: 0, asked: 0 }
+  const none = { spam: 0, phishing: 0, notSpam: 0, notified: 0, kept: 0, asked: 0 }
   return rows[0] ?? { ...none, retracted: 0, answered: 0 }
 }
 

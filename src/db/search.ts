@@ -159,12 +159,12 @@ export async function listSearchMaterial(
     from analyses where ${isOneOfIds('id', ids)}`
   const counted = await rowsOf(db)<{ id: string; campaignId: string | null }>`
     select id, campaign_id as "campaignId" from counted_reports where ${isOneOfIds('id', ids)}`
-  const told = await rowsOf(db)<{ id: string; address: string }>`
+  const recipients = await rowsOf(db)<{ id: string; address: string }>`
     select report_id as id, address from feedback_reports
     where ${isOneOfIds('report_id', ids)} and state <> 'shadowed'`
   const analysisOf = new Map(analyses.map((row) => [row.id, row]))
   const campaignOf = new Map(counted.map((row) => [row.id, row.campaignId]))
-  const desksOf = Map.groupBy(told, ({ id }) => id)
+  const desksOf = Map.groupBy(recipients, ({ id }) => id)
   return reports.map((report) => {
     const analysis = analysisOf.get(report.id)
     return {

@@ -75,13 +75,13 @@ export async function giveBackFeedback(
   const numbers = new Set(recorded.map(({ number }) => number))
   const since = present.filter(({ number }) => !numbers.has(number))
   const notified = since.filter(({ state }) => ['sent', 'bounced', 'merged'].includes(state))
-  const isTold = (one: RecordedFeedback) =>
+  const isNotified = (one: RecordedFeedback) =>
     notified.some(({ consumerId, kind }) => consumerId === one.consumerId && kind === one.kind)
   const withdrawn = new Set(
     present.flatMap(({ number, state }) => (state === 'withdrawn' ? [number] : [])),
   )
   const owed = recorded.filter(
-    (one) => one.state !== 'withdrawn' && withdrawn.has(one.number) && !isTold(one),
+    (one) => one.state !== 'withdrawn' && withdrawn.has(one.number) && !isNotified(one),
   )
   let isMerged = false
   for (const one of owed) {

@@ -63,7 +63,7 @@ async function writeTo(
   const { publicUrl, secret } = app.config
   const offUrl = lettersOffLink(reporterId, 'summary', { publicUrl, secret })
   const spoken = language ?? 'en'
-  const counts = { month: from, reports, told: sum(({ told }) => told), desks }
+  const counts = { month: from, reports, notified: sum(({ notified }) => notified), desks }
   const letter = composeSummary(counts, { language: spoken, publicUrl, offUrl })
   const about = { kind: 'summary', reporterId, to: email, unsubscribe: offUrl } as const
   const sent = { ...about, ...letter, language: spoken, autoSubmitted: 'generated' } as const
@@ -74,13 +74,13 @@ async function writeTo(
 export type MonthOfReporter = {
   month: Date
   reports: number
-  told: number
+  notified: number
   desks: readonly string[]
 }
 
 /** Composes the summary of a month. */
 export function composeSummary(
-  { month, reports, told, desks }: MonthOfReporter,
+  { month, reports, notified, desks }: MonthOfReporter,
   { language, publicUrl, offUrl }: { language: Language; publicUrl: string; offUrl: KeyedLink },
 ): LetterBody & { subject: string } {
   const texts = textsIn(language)
@@ -88,7 +88,7 @@ export function composeSummary(
   const shown = desks.length > DESKS_LISTED_MAX ? `${names}, …` : names
   const counted = [
     texts('summaryLetters.reported', { month, reports }),
-    ...(reports > 0 ? [texts('summaryLetters.told', { told })] : []),
+    ...(reports > 0 ? [texts('summaryLetters.told', { told: notified })] : []),
   ]
   const parts: LetterPart[] = [
     texts('newsLetters.greeting'),

@@ -162,7 +162,7 @@ function anyRemark(comment: string): PeerRemark {
   const parts = comment.split(/[\s,()"]+/, partsMax).filter((part) => part !== '')
   const remark: PeerRemark = {}
   if (/^auth/i.test(parts[0] ?? '')) return login(parts)
-  let isTold = false
+  let isFromPeer = false
   for (let at = 0; at < parts.length; at++) {
     const part = parts[at] ?? ''
     const next = parts[at + 1]
@@ -173,7 +173,7 @@ function anyRemark(comment: string): PeerRemark {
     } else if (lower === 'helo' || lower === 'ehlo' || lower === 'lhlo') {
       remark.helo = next ?? ''
       // The peer also supplied the text that follows.
-      isTold = true
+      isFromPeer = true
       at++
     } else if (lower === 'account' && next !== undefined) {
       remark.account = withoutBrackets(next)
@@ -184,10 +184,10 @@ function anyRemark(comment: string): PeerRemark {
       break
     } else if (part.includes('=')) {
       readSetting(lower, part, remark)
-      isTold ||= remark.helo !== undefined
+      isFromPeer ||= remark.helo !== undefined
     } else if (lower === 'verified') remark.isVerified = true
     else if (lower === 'forged') remark.isUnproven = parts[at - 1]?.toLowerCase() === 'be'
-    else if (!isTold) readAddress(part, at, parts, remark)
+    else if (!isFromPeer) readAddress(part, at, parts, remark)
   }
   return remark
 }
@@ -309,11 +309,11 @@ export function receivedPeer(
   { words, comments }: ReceivedClause,
   style: ReceivedStyle,
 ): ReceivedPeer | undefined {
-  const { seen, told, last } = readRemarks(comments)
+  const { seen, stated, last } = readRemarks(comments)
   const peer = seen ?? (last.hasBracket ? undefined : lastLiteral(words))
   const head = words[0]
   const name = head === undefined || readLiteral(head) ? undefined : knownName(head)
-  const named = told ?? asideHelo(words, comments, style)
+  const named = stated ?? asideHelo(words, comments, style)
   const hasHelo = !(style === 'http' || style === 'firewall' || (style === 'exim' && !name))
   const helo = named ?? (hasHelo ? head : undefined)
   const result: ReceivedPeer = {}
@@ -339,18 +339,18 @@ export function receivedPeer(
 function readRemarks(comments: readonly string[]) {
   const last: PeerRemark = {}
   let seen: PeerRemark | undefined
-  let told: string | undefined
+  let stated: string | undefined
   for (const comment of comments) {
     const remark = readPeerRemark(comment)
     if (remark.ip !== undefined) seen = remark
-    if (remark.helo !== undefined) told = remark.helo
+    if (remark.helo !== undefined) stated = remark.helo
     if (remark.port !== undefined) last.port = remark.port
     if (remark.ident !== undefined) last.ident = remark.ident
     if (remark.account !== undefined) last.account = remark.account
     if (remark.rdns !== undefined) last.rdns = remark.rdns
     if (remark.hasBracket) last.hasBracket = true
   }
-  return { seen, told, last }
+  return { seen, stated, last }
 }
 
 function lastLiteral(words: readonly string[]) {

@@ -68,7 +68,7 @@ const USE_NOTED_MS = HOUR_MS
  * waits up to 3 s.
  */
 const CHECKS_MAX = 150
-/** Refused clients are told to retry after 3 to 12 s, so that they do not all return at once. */
+/** Refused clients are asked to retry after 3 to 12 s, so that they do not all return at once. */
 const RETRY_SECONDS = { first: 3, spread: 10 }
 
 /**

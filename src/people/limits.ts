@@ -423,9 +423,9 @@ function isRefused(ruled: readonly Ruled[]): boolean {
  * above them get the same answer as all others.
  */
 function admissionOf(rulings: readonly Ruled[], isBanned: boolean): Admission {
-  const told = rulings.filter(({ limit }) => limit.behavior === 'refuse')
-  const limits = told.map(({ ruling }) => ruling.state)
-  const waits = told.flatMap(({ ruling }) => (ruling.isAdmitted ? [] : [ruling.waitSeconds]))
+  const refusing = rulings.filter(({ limit }) => limit.behavior === 'refuse')
+  const limits = refusing.map(({ ruling }) => ruling.state)
+  const waits = refusing.flatMap(({ ruling }) => (ruling.isAdmitted ? [] : [ruling.waitSeconds]))
   for (const { limit, ruling } of rulings)
     if (!ruling.isAdmitted) tally.count(`people/limits/${limit.name}`)
   if (waits.length > 0) return { is: 'refused', waitSeconds: Math.max(...waits), limits }

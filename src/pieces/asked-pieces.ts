@@ -14,7 +14,7 @@ import { addHeader } from './shingles/header-shingles.ts'
 import { type PieceName, pieceTypes } from './shingles/piece-types.ts'
 import { ShingleList } from './shingles/shingle-list.ts'
 import { addOrigin, type Way } from './shingles/take-apart.ts'
-import { addContacts, addLinks, addPassages, addWholeText } from './shingles/text-shingles.ts'
+import { addContacts, addLinks, addTextShingles, addWholeText } from './shingles/text-shingles.ts'
 
 /** Returns a draft with a link, which may be written defanged; undefined for other text. */
 export function draftOfLink(value: string): Draft | undefined {
@@ -257,7 +257,7 @@ export function piecesOfDraft(draft: Draft, types: readonly PieceName[]): AskedP
   addContacts(list, view)
   addFiles(list, attachments)
   addWholeText(list, view)
-  addPassages(list, view)
+  addTextShingles(list, view)
   for (const [name, piece] of Object.entries(draft.later ?? {})) list.add(name as PieceName, piece)
   const found = list.noted()
   return types.flatMap((name) => found.filter((one) => one.name === name))

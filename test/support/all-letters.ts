@@ -89,7 +89,7 @@ function newsLetters(language: Language): ShownLetter[] {
     about('stop', 'Your parcel'),
   ]
   const questions = [about('question', 'Meeting on Monday'), about('question', '')]
-  const month = { month: new Date('2026-10-01'), reports: 12, told: 9 }
+  const month = { month: new Date('2026-10-01'), reports: 12, notified: 9 }
   const desks = ['hoster.example', 'isp.example', 'mail.example']
   return [
     { name: 'news-answer', ...composeNews(answers.slice(0, 1), its) },
@@ -97,7 +97,7 @@ function newsLetters(language: Language): ShownLetter[] {
     { name: 'news-question', ...composeNews(questions.slice(0, 1), its) },
     { name: 'news-both', ...composeNews([...Array(12).fill(answers), questions].flat(), its) },
     { name: 'summary', ...composeSummary({ ...month, desks }, its) },
-    { name: 'summary-nothing', ...composeSummary({ ...month, told: 0, desks: [] }, its) },
+    { name: 'summary-nothing', ...composeSummary({ ...month, notified: 0, desks: [] }, its) },
   ]
 }
 

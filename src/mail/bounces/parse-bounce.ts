@@ -192,11 +192,11 @@ function recipientOf({ recipient }: RecipientGroup, text: string): string {
 function resultsInText(fields: readonly HeaderField[], text: string): BounceResult[] {
   const own = systemText(text)
   const results = recipientSections(fields, text).map((section) => {
-    const told = { ...section, ...unstated, action: actionStatedIn(text), context: section.text }
-    const result = judged(told)
+    const parsed = { ...section, ...unstated, action: actionStatedIn(text), context: section.text }
+    const result = judged(parsed)
     // The text that applies to all recipients may come before the list of recipients.
     const isMute = isIdle(result.reason) && result.isStatusInferred
-    return isMute ? judged({ ...told, text: own, context: own }) : result
+    return isMute ? judged({ ...parsed, text: own, context: own }) : result
   })
   // A result without a recipient and without a recognized reason carries no information.
   const tells = ({ recipient, reason, status, isStatusInferred }: BounceResult) =>
@@ -259,7 +259,7 @@ function judged({
   type,
   text,
   context,
-  ...told
+  ...rest
 }: ParsedResult): BounceResult {
   const replied = repliedStatus(stated, text, context)
   const status = preferredStatus(stated, replied, replyCodeIn(text, replied))
@@ -269,8 +269,8 @@ function judged({
     return { recipient, action, status, isStatusInferred: false, replyCode, reason, hard: false }
   }
   const isDelayed = action === 'delayed'
-  const failure = { text, context, status, replyCode, type, isDelayed, hosts: told.hosts ?? [] }
-  const reason = told.reason ?? bounceReason(failure)
+  const failure = { text, context, status, replyCode, type, isDelayed, hosts: rest.hosts ?? [] }
+  const reason = rest.reason ?? bounceReason(failure)
   const hard = isHardBounce(reason, status, replyCode)
   const known = { recipient, action, replyCode, reason, hard }
   if (status !== undefined) return { ...known, status, isStatusInferred: false }

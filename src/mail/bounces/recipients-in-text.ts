@@ -159,9 +159,9 @@ export function recipientsInText(text: string): string[] {
   const announced = recipientMarks.map((form) => form.exec(own)?.index ?? 0)
   for (const from of new Set([...announced.filter((at) => at > 0), 0])) {
     const place = own.slice(from)
-    const told = place.replace(othersLine, ' ')
-    const found = addressesIn(told, bracketed)
-    const all = unique(found.length > 0 ? found : addressesIn(told, bare))
+    const remaining = place.replace(othersLine, ' ')
+    const found = addressesIn(remaining, bracketed)
+    const all = unique(found.length > 0 ? found : addressesIn(remaining, bare))
     const recipients = all.filter((one) => !ownNames.test(one))
     if (recipients.length > 0) return recipients.slice(0, recipientsMax)
     if (all.length > 0) return all.slice(0, recipientsMax)

@@ -49,7 +49,7 @@ const free: Thread[] = []
 /** Files whose thread has just ended. */
 const line: FileTask[] = []
 let ending = 0
-/** Threads that ended after the parent was told that they are free. */
+/** Threads that ended after the parent was notified that they are free. */
 let owed = 0
 /** Idle threads that were replaced since the memory was last below its limit. */
 let replaced = 0

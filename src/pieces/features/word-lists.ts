@@ -143,8 +143,8 @@ export function countWords(line: string): WordCounts {
   }
   wordCounts[0] = 0
   const most = wordCounts.indexOf(Math.max(...wordCounts))
-  const isTold = (wordCounts[most] ?? 0) >= languageWordsMin
-  return { kinds, language: isTold ? (languages[most - 1] ?? '') : '' }
+  const isKnown = (wordCounts[most] ?? 0) >= languageWordsMin
+  return { kinds, language: isKnown ? (languages[most - 1] ?? '') : '' }
 }
 
 function add(kinds: Record<WordKind, number>, meaning: number): void {

@@ -24,7 +24,7 @@ import {
   partnersMax,
   ShingleList,
 } from './shingle-list.ts'
-import { addContacts, addLinks, addPassages, addWholeText } from './text-shingles.ts'
+import { addContacts, addLinks, addTextShingles, addWholeText } from './text-shingles.ts'
 
 /** The route of a message. */
 export type Way = {
@@ -194,7 +194,7 @@ export function takeApartPacked(
   addFiles(list, attachments, look)
   addWholeText(list, view)
   list.addPairs()
-  addPassages(list, view)
+  addTextShingles(list, view)
   const fingerprints = fingerprintsOf(view, attachments, list, look)
   return { shingles: list.packed(), fingerprints, view, telephones }
 }

@@ -143,7 +143,7 @@ const letterUnits = new Uint16Array((lineWordsMax + 1) * (wordCharsMax + 1))
 const letters = Buffer.from(letterUnits.buffer)
 
 /** Adds passages of the text, and a sample of its runs of words. */
-export function addPassages(list: ShingleList, { shown }: BodyView): void {
+export function addTextShingles(list: ShingleList, { shown }: BodyView): void {
   const { hashes, paragraphEnds, sentenceEnds } = shown
   const count = hashes.length
   if (count < passageWordsMin) return

@@ -243,7 +243,7 @@ export function saturated(statementCount: number): number {
  * Returns the combined effect of all reporters who are not proven, from the sum of their karma over
  * all statements: together they count as one source with the karma of a newcomer.
  */
-export function saturatedCrowd(believed: number): number {
+export function crowdEffect(believed: number): number {
   return NEWCOMER_KARMA * saturated(believed / NEWCOMER_KARMA)
 }
 
@@ -269,7 +269,7 @@ export function sourcesAtLeast(evidence: number): number {
 }
 
 /** Maximum effect of all newcomers together. */
-const CROWD_MAX = saturatedCrowd(Number.POSITIVE_INFINITY)
+const CROWD_MAX = crowdEffect(Number.POSITIVE_INFINITY)
 /**
  * The difference between the minimum effect of one proven reporter and the maximum effect of all
  * newcomers.

@@ -11,7 +11,7 @@ import {
   noSums,
   PROVEN_KARMA_MIN,
   saturated,
-  saturatedCrowd,
+  crowdEffect,
   SIGNED_UP_EFFECT_MAX,
   SLOW_DAYS,
   type Source,
@@ -222,7 +222,7 @@ export function effectiveAt(
     }
     proven[side] += Math.min(SIGNED_UP_EFFECT_MAX, signedUp)
     proven[side] += Math.min(REST_MAX, Math.max(0, detail.rest[side] * scale))
-    all[side] = proven[side] + saturatedCrowd(detail.newcomers[side] * scale)
+    all[side] = proven[side] + crowdEffect(detail.newcomers[side] * scale)
   }
   return { proven, all }
 }

@@ -125,7 +125,7 @@ async function* mailEntries(
 
 /** A report as in the API, with the reporter's statements and the feedback about it. */
 async function describeOne(report: Report, pool: Site['pool']) {
-  const [described, told, answers] = await Promise.all([
+  const [described, notified, answers] = await Promise.all([
     describeReport(pool, report),
     listFeedback(pool, [report.id]),
     listAnswers(pool, [report.id]),
@@ -136,7 +136,7 @@ async function describeOne(report: Report, pool: Site['pool']) {
     comment: report.comment,
     message_id: report.messageId,
     received_via: report.receivedVia,
-    told: told.map(({ number, kind, address, state, finishedAt }) => ({
+    told: notified.map(({ number, kind, address, state, finishedAt }) => ({
       kind,
       address,
       state,

@@ -59,8 +59,8 @@ function faultOf(answer: LookUpAnswer | undefined): Phrase | undefined {
   return answer && 'fault' in answer ? answer.fault : undefined
 }
 
-function shown({ question, pieces, told }: Known, now: Date, visit: Reader) {
-  const piece = told === null ? undefined : pieces[told]
+function shown({ question, pieces, told: selected }: Known, now: Date, visit: Reader) {
+  const piece = selected === null ? undefined : pieces[selected]
   const isPresent = (one: KnownPiece) => Object.keys(one.counts).length > 0
   return {
     asked: 'kind' in question ? question.kind : 'type' in question ? question.type : 'hash',

@@ -102,20 +102,25 @@ type Chosen = { id: string; period: 'day' | 'week'; from: string }
 /** The outcomes of the reports of some days; they add up to the total. */
 function becameOf(days: readonly CountedDay[], texts: Texts) {
   const sum = (key: keyof DayCounts) => days.reduce((total, day) => total + day[key], 0)
-  const [told, kept, asked, retracted] = [sum('told'), sum('kept'), sum('asked'), sum('retracted')]
+  const [notified, kept, asked, retracted] = [
+    sum('notified'),
+    sum('kept'),
+    sum('asked'),
+    sum('retracted'),
+  ]
   const standing = sum('spam') + sum('phishing') + sum('notSpam')
   return {
     total: standing + retracted,
     parts: bars([
-      [texts('statistics.became.told'), told],
+      [texts('statistics.became.told'), notified],
       [texts('statistics.became.kept'), kept - asked],
       [texts('statistics.became.asked'), asked],
-      [texts('statistics.became.waiting'), Math.max(0, standing - told - kept)],
+      [texts('statistics.became.waiting'), Math.max(0, standing - notified - kept)],
       [texts('statistics.became.retracted'), retracted],
     ]),
     mails: sum('mails'),
     answered: sum('answered'),
-    told,
+    told: notified,
   }
 }
 

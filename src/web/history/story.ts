@@ -19,7 +19,7 @@ import { isUuid, sendMessage, sendPage } from '../pages/render.ts'
 import { requireReporter } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
-import { shownAdvice } from '../reporting/advice.ts'
+import { findShownAdvice } from '../reporting/advice.ts'
 import type { Site } from '../site.ts'
 import { countryName } from './statistics.ts'
 import { shortRoute, summarize } from './summary.ts'
@@ -150,7 +150,7 @@ export async function sendStory(
     listFeedback(site.pool, [report.id]),
   ])
   const { language, reporter } = visitOf(req)
-  const advice = await shownAdvice(site.pool, { report, analysis, language, now: site.clock() })
+  const advice = await findShownAdvice(site.pool, { report, analysis, language, now: site.clock() })
   const answers = await listAnswersTo(site.pool, feedback, events)
   const complaints = feedback.filter(({ kind }) => kind === 'complaint')
   const isAsking = question !== undefined

@@ -67,7 +67,10 @@ export function summarize(source: SummarySource): Summary {
     stages: {
       arrived: { state: 'done', at: report.receivedAt },
       analyzed: { state: analyzedState(source), at: analysis?.analyzedAt },
-      told: { state: isTold(lead) ? 'done' : (toldStates[outcome] ?? 'done'), at: toldAt(lead) },
+      told: {
+        state: isNotified(lead) ? 'done' : (notifiedStates[outcome] ?? 'done'),
+        at: notifiedAt(lead),
+      },
       answered: answeredStage(outcome, answers),
     },
     todo: todoOf(source, outcome),
@@ -126,8 +129,8 @@ function analyzedState({ report, analysis }: SummarySource): StageState {
   return report.state === 'retracted' ? 'skipped' : 'now'
 }
 
-/** After the other outcomes, the company was told. */
-const toldStates: Partial<Record<Outcome, StageState>> = {
+/** States of the notice by outcome; for the other outcomes it is done. */
+const notifiedStates: Partial<Record<Outcome, StageState>> = {
   ...{ waiting: 'open', failed: 'open', lookingUp: 'now', queued: 'now', held: 'now' },
   ...{ bounced: 'failed', refused: 'failed', asking: 'asking', unconfirmed: 'asking' },
   ...{ withdrawn: 'skipped', advise: 'skipped', thanks: 'skipped', kept: 'skipped' },
@@ -135,18 +138,18 @@ const toldStates: Partial<Record<Outcome, StageState>> = {
 }
 
 /** Also of a report that is retracted later. */
-function isTold(lead: Feedback | undefined): boolean {
+function isNotified(lead: Feedback | undefined): boolean {
   return lead?.state === 'sent' || lead?.state === 'merged'
 }
 
-function toldAt(lead: Feedback | undefined): Date | undefined {
+function notifiedAt(lead: Feedback | undefined): Date | undefined {
   return lead?.state === 'sent' ? (lead.finishedAt ?? undefined) : undefined
 }
 
 function answeredStage(outcome: Outcome, answers: readonly ShownAnswer[]): Stage {
   const at = answers.at(-1)?.at
   if (at) return { state: 'done', at }
-  const isComing = outcome === 'told' || toldStates[outcome] !== 'skipped'
+  const isComing = outcome === 'told' || notifiedStates[outcome] !== 'skipped'
   return { state: isComing ? 'open' : 'skipped', at: undefined }
 }
 

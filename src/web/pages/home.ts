@@ -31,7 +31,7 @@ export function homeRoutes({ clock }: Pick<Site, 'clock'>): Router {
     const stages = [
       { name: 'Arrived', state: 'done', at: now },
       { name: 'Analyzed', state: 'done', at: now },
-      { name: 'Contoso told', state: 'now' },
+      { name: 'Contoso notified', state: 'now' },
       { name: 'Answered', state: 'open' },
     ]
     sendPage(req, res, { view: 'pages/styleguide', title: 'Style guide', data: { now, stages } })

@@ -31,7 +31,7 @@ export type ShownAdvice =
     }
 
 /** Returns the advice to show; undefined if the message is not spam or the report is retracted. */
-export async function shownAdvice(
+export async function findShownAdvice(
   db: Db,
   { report, analysis, language, now }: AdviceQuestion,
 ): Promise<ShownAdvice | undefined> {

@@ -57,7 +57,7 @@ async function sentRows(
   const reports = await listReportsByIds(db, ids)
   const own = reports.filter(({ reporterId }) => reporterId === reporter.id)
   const outcomes = await listOutcomes(db, own)
-  const none = { isAsking: false, told: 0, answer: null }
+  const none = { isAsking: false, notified: 0, answer: null }
   return new Map(
     own.map(({ id, subject, author, state }) => {
       const isOpen = state === 'received' || state === 'analyzed'
@@ -143,5 +143,13 @@ function resultOf(
 /** The row of a report that is stored on disk while the database is away. */
 function storedRow(id: string, name: string): SentRow {
   const message = { subject: name, author: null, state: 'received' } as const
-  return { id, ...message, isAsking: false, told: 0, answer: null, why: undefined, isOpen: true }
+  return {
+    id,
+    ...message,
+    isAsking: false,
+    notified: 0,
+    answer: null,
+    why: undefined,
+    isOpen: true,
+  }
 }

@@ -4,7 +4,7 @@ import {
   noSums,
   packDetail,
   saturated,
-  saturatedCrowd,
+  crowdEffect,
   SOURCES_MAX,
   unpackDetail,
 } from '../../../../src/verdict/reputation/detail.ts'
@@ -108,8 +108,8 @@ test.for([
 })
 
 test('a crowd of newcomers counts as little as one who reports often', () => {
-  expect(saturatedCrowd(0.2)).toBeCloseTo(0.2)
-  expect(saturatedCrowd(500)).toBeLessThanOrEqual(0.3)
+  expect(crowdEffect(0.2)).toBeCloseTo(0.2)
+  expect(crowdEffect(500)).toBeLessThanOrEqual(0.3)
 })
 
 test('few observations have little weight', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import {
   saturated,
-  saturatedCrowd,
+  crowdEffect,
   sourcesAtLeast,
 } from '../../../../src/verdict/reputation/detail.ts'
 
@@ -9,7 +9,7 @@ test.for([0, 1, 2, 5, 31, 32])(
   '%d sources are never shown as more, however much they report',
   (n) => {
     for (const sayings of [1, 3, 1e6]) {
-      const evidence = n * saturated(sayings) + saturatedCrowd(1e6)
+      const evidence = n * saturated(sayings) + crowdEffect(1e6)
       expect(sourcesAtLeast(evidence)).toBeLessThanOrEqual(n + 1e-9)
     }
   },
