@@ -5,6 +5,7 @@ const benchmarks: Record<string, () => Promise<void>> = {
   growth: async () => (await import('./bench/growth.ts')).benchGrowth(),
   idle: async () => (await import('./bench/idle.ts')).benchIdle(),
   citus: async () => (await import('./bench/citus.ts')).benchCitus(),
+  walk: async () => (await import('./bench/walk.ts')).benchWalk(),
   soak: async () => (await import('./bench/soak.ts')).benchSoak(),
   counters: async () => (await import('./bench/counters.ts')).benchCounters(),
   check: async () => (await import('./bench/check.ts')).benchCheck(),
