@@ -46,6 +46,8 @@ type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config' | 'mailer' | 'lo
 type Payload = z.infer<typeof forwardReport.payload>
 type Placed = SendableFeedback & {
   ticket: Ticket | undefined
+  /** How long it took to find the place, in milliseconds. */
+  placingMs: number
   refusedSince?: string | undefined
   /** For a mail with a job in reserve: its job, and when it is too late to send without it. */
   reserve?: { jobId: string; sendBefore: Date }
@@ -280,6 +282,7 @@ async function findPlaces(
   { queues }: Forwarding,
   outcomes: Map<string, JobOutcome>,
 ): Promise<Placed[]> {
+  const startMs = performance.now()
   const isSent = ({ feedback }: SendableFeedback) => app.mailer && !feedback.isShadowed
   const others = leaving.filter((one) => !isSent(one)).map((one) => ({ ...one, ticket: undefined }))
   const inLine = leaving.filter(isSent).flatMap((one) => {
@@ -294,7 +297,8 @@ async function findPlaces(
   const placed = inLine.filter(
     ({ feedback, ticket }) => within.has(feedbackName(feedback)) || !ticket.drop(),
   )
-  return [...placed, ...others]
+  const placingMs = performance.now() - startMs
+  return [...placed, ...others].map((one) => ({ ...one, placingMs }))
 }
 
 function startSending(
@@ -347,7 +351,7 @@ async function deliver(
   forwarding: Forwarding,
 ): Promise<JobOutcome> {
   const { queues, keeper, relay, retryMs } = forwarding
-  const { feedback, consumer, refusedSince, reserve } = one
+  const { feedback, consumer, placingMs, refusedSince, reserve } = one
   const takenAt = app.clock()
   const { raw, copy } = await composing.composed
   if (reserve && app.clock() > reserve.sendBefore) {
@@ -360,11 +364,12 @@ async function deliver(
       sendOne(raw, feedback, { ...how, ...watch }, app),
     )
   const isShownSent = feedback.isShadowed && app.mailer !== undefined
-  if (isShownSent) await wait(forwarding.sendMs)
+  if (isShownSent) await wait(Math.max(0, forwarding.sendMs - placingMs))
   const startMs = performance.now()
   const result: RelayResult | 'held' | undefined = ticket ? await ticket.run(sending) : 'held'
   if (typeof result === 'object' && result.outcome === 'accepted') {
-    forwarding.sendMs = Math.min(performance.now() - startMs, SHOWN_SEND_MS_MAX)
+    const sendMs = placingMs + performance.now() - startMs
+    forwarding.sendMs = Math.min(sendMs, SHOWN_SEND_MS_MAX)
   }
   if (result === undefined || (result !== 'held' && result.outcome === 'later')) {
     if (hourlyMaxOf(consumer, app.config) !== undefined) {

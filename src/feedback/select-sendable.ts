@@ -154,8 +154,8 @@ export type Forwarding = {
   /** The number of reports that are sent without their jobs. */
   handedOver: number
   /**
-   * How long the last accepted mail took to send, in milliseconds. Shadowed reports, of which
-   * nothing is sent, are shown as sent after the same time.
+   * How long the last accepted mail took to find its place and to be sent, in milliseconds.
+   * Shadowed reports, of which nothing is sent, are shown as sent after the same time.
    */
   sendMs: number
   /** Time in milliseconds that a batch waits for mail that is being sent. */
