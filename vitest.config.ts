@@ -1,19 +1,10 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
-import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { longestFirst } from './test/support/longest-first.ts'
 
 /** Tests of whole instances, and those that wait longest. */
 const longest =
   /\/test\/(e2e\/|unit\/(parsing\/parser-pool|net\/(webhook|mailer))|db\/queue\/worker)/
-
-/** Starts with the longest tests; then the largest files. */
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files)
-    const isLong = ({ moduleId }: TestSpecification) => longest.test(moduleId)
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
-  }
-}
 
 export default defineConfig({
   test: {
@@ -27,7 +18,7 @@ export default defineConfig({
     hookTimeout: 300_000,
     // Many tests wait for processes and connections: additional workers keep all processors busy.
     maxWorkers: availableParallelism() + 3,
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: longestFirst(longest) },
     // Test files share nothing but modules, which are imported once per worker.
     isolate: false,
     // A third of the workers' time was garbage collection with the usual 16 MB. `openPiscina` sets

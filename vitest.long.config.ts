@@ -1,4 +1,6 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { longestFirst } from './test/support/longest-first.ts'
 
 /** Tests that kill processes under load, count thousands of inputs, or start many instances. */
 export default defineConfig({
@@ -8,7 +10,9 @@ export default defineConfig({
     expect: { poll: { timeout: 30_000, interval: 20 } },
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    maxWorkers: '100%',
+    // They wait for processes a third of the time.
+    maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: longestFirst(/\/(health-faults|torture|restart|bombs)\.test/) },
     isolate: false,
   },
 })

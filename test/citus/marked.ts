@@ -1,0 +1,21 @@
+/** One or a few tests of each subject that writes to distributed tables: these run on Citus. */
+export const marked = [
+  'test/citus/*.test.ts',
+  'test/e2e/pipeline.test.ts',
+  'test/e2e/mail-in.test.ts',
+  'test/db/{campaign-days,feedback-reports,reports,shards}.test.ts',
+  'test/db/counting/{evidence,folds,gate,karma,look-up,owners,reader}.test.ts',
+  'test/db/feedback/{forward-report,inbound-answers,inbound-bounces,merged,pacing}.test.ts',
+  'test/db/judging/judge-checked.test.ts',
+  'test/db/letters/send-letter.test.ts',
+  'test/db/marketers/unsubscribe.test.ts',
+  'test/db/people/{deliver-webhooks,limits}.test.ts',
+  'test/db/{releases,processes/backup}.test.ts',
+  'test/db/queue/*.test.ts',
+  'test/db/reports/{analyze,change,count}-report{,s}.test.ts',
+  'test/db/reports/{intake,join-campaigns,keep-house,learn-relays,lost-jobs}.test.ts',
+  'test/db/reports/{relay-news,shadow-bans}.test.ts',
+  'test/db/web/account/{erasing,erasing-at-once,export,sign-up}.test.ts',
+  'test/db/web/{campaigns,counters,reputations}.test.ts',
+  'test/db/web/history/*.test.ts',
+]
