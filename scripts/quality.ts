@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { ablate } from './quality/ablate.ts'
 import { printTable } from './bench/corpus.ts'
 import { learnFolds } from './quality/learn-folds.ts'
+import { measureMailboxes, outcomes } from './quality/measure-mailboxes.ts'
 import { measureVerdicts } from './quality/measure-verdicts.ts'
 import { readCorpus } from './quality/read-corpus.ts'
 import { factDefinitions } from '../src/verdict/facts/facts.ts'
@@ -14,6 +15,9 @@ import { isUnwantedKind } from '../src/verdict/model/training.ts'
  * Measures the quality of verdicts on labeled mail: node scripts/quality.ts [--corpus DIR] [--seed
  * N] [--no-ablation] [--explain]. DIR has a MANIFEST.json with kinds, or the folders spam,
  * phishing, malware, ham, newsletters. Prints figures and the confidence interval of each.
+ *
+ * With --mailboxes DIR, measures the origin instead, for each installation in DIR; with
+ * --exchangers too, as if the MX records of each were known.
  */
 const usual = path.join(import.meta.dirname, '..', '..', 'shared', 'corpus')
 const { values } = parseArgs({
@@ -22,15 +26,21 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     'no-ablation': { type: 'boolean', default: false },
     explain: { type: 'boolean', default: false },
+    mailboxes: { type: 'string' },
+    exchangers: { type: 'boolean', default: false },
   },
 })
+/** Prints a line about each message to standard error. */
+const explain = (line: string) => void (values.explain && console.error(line))
+if (values.mailboxes !== undefined) {
+  await printOrigins(values.mailboxes)
+  process.exit()
+}
 if (!existsSync(values.corpus)) {
   console.error(`The folder ${values.corpus} does not exist. Use --corpus DIR.`)
   process.exit(2)
 }
 const seed = Number(values.seed)
-/** Prints each message with a wrong verdict to standard error. */
-const explain = (line: string) => void (values.explain && console.error(line))
 const samples = await readCorpus(values.corpus)
 const isTwoSided = new Set(samples.map(({ kind }) => isUnwantedKind(kind))).size === 2
 if (!isTwoSided) {
@@ -66,4 +76,23 @@ for (const account of ['new', 'vouched'] as const) {
   for (const { name, hits, of } of await measureVerdicts(folds, account, explain)) {
     console.log(`${name}\t${hits}\t${of}`)
   }
+}
+
+async function printOrigins(folder: string): Promise<void> {
+  const measured = await measureMailboxes(folder, {
+    knowsExchangers: values.exchangers,
+    explain,
+  })
+  const rows = measured.map(({ name, counts }) => [name, counts] as const)
+  const sum = (outcome: (typeof outcomes)[number]) =>
+    rows.reduce((total, [, counts]) => total + counts[outcome], 0)
+  const all = outcomes.map(sum)
+  const total = all.reduce((sum, count) => sum + count, 0)
+  printTable(
+    ['installation', ...outcomes.map((outcome) => outcome.replace('-', ', '))],
+    [
+      ...rows.map(([name, counts]) => [name, ...outcomes.map((one) => String(counts[one]))]),
+      ['all', ...all.map((count) => `${count} (${((100 * count) / total).toFixed(1)} %)`)],
+    ],
+  )
 }

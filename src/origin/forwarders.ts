@@ -118,6 +118,8 @@ export type ForwardingProof = {
   seals: readonly { domain: string; clientIp?: string | undefined }[]
   /** The member who posted to a mailing list; absent without DNS, or without a valid signature. */
   poster?: ListPoster | undefined
+  /** The names of the hosts that receive mail for the reporter's domains, if they are known. */
+  exchangers?: readonly string[] | undefined
 }
 
 /** Who posted to a mailing list, independent of what the list states. */
@@ -133,7 +135,14 @@ export type ListPoster = {
  * reporter is asked to confirm the origin. If the machine that the list names belongs to the author
  * by its reverse DNS name, and the author signed the message, no list can have invented it.
  */
-const certainties = { filter: 0.85, forward: 0.9, list: 0.65, postedByAuthor: 0.9 } as const
+const certainties = {
+  filter: 0.85,
+  filterMaybe: 0.65,
+  filterInMx: 1,
+  forward: 0.9,
+  list: 0.65,
+  postedByAuthor: 0.9,
+} as const
 
 type Step = { to: Hop; certainty: number; because: Phrase }
 
@@ -175,14 +184,15 @@ type Scene = {
 }
 
 function throughProvider(sender: ProviderProfile, scene: Scene): Step | undefined {
-  const { entry, hops, fields } = scene
+  const { entry, hops } = scene
   const custody = followProvider(sender, hops, entry.index + 1)
   const to = custody.border
   if (!to?.fromIp || !isRoutable(to.fromIp) || !isBorder(sender, to)) return undefined
   if (to.field?.auth !== undefined) return undefined
-  if (!scene.isReceiverKnown && isFilterOfReceiver(sender, fields)) {
+  const filter = scene.isReceiverKnown ? undefined : filterCertainty(sender, scene)
+  if (filter !== undefined) {
     const because = phrase('filter-passed-on', { provider: sender.name })
-    return { to, certainty: certainties.filter * custody.certainty, because }
+    return { to, certainty: filter * custody.certainty, because }
   }
   if (!isForwardOfReporter(to, scene)) return undefined
   const because = phrase('forwarded-to-reporter', { provider: sender.name })
@@ -190,19 +200,30 @@ function throughProvider(sender: ProviderProfile, scene: Scene): Step | undefine
 }
 
 /**
- * Whether the message came through a large provider that receives mail for an organization and
- * hands it on to the organization's own machines. In that case, the customer that the provider
- * names is neither the author's domain nor that of the return path.
+ * The certainty that a large provider receives mail for the reporter's organization and hands it on
+ * to the organization's own machines; undefined when nothing indicates it. The MX records tell, or
+ * the customer whom the provider names: the recipient's domain. A customer who is neither that nor
+ * of the author's domain or the return path may be a spammer with an account at the provider.
  */
-function isFilterOfReceiver(filter: ProviderProfile, fields: readonly HeaderField[]): boolean {
-  if (filter.tenantField === undefined) return false
-  const tenant = registrableDomainOf(fieldValue(fields, filter.tenantField)?.trim().toLowerCase())
-  if (tenant === undefined) return false
-  const authors = ['from', 'sender', 'return-path'].map((key) => {
-    const address = authorAddress(fieldValue(fields, key) ?? '')
-    return registrableDomainOf(address === null ? undefined : domainOf(address))
-  })
-  return authors.some((registrable) => registrable !== undefined) && !authors.includes(tenant)
+function filterCertainty(
+  { hosts, tenantField }: ProviderProfile,
+  { entry, hops, fields, proof }: Scene,
+): number | undefined {
+  if (tenantField === undefined) return undefined
+  if (proof.exchangers) {
+    const isNamed = proof.exchangers.some((name) => hosts.some((end) => name.endsWith(end)))
+    return isNamed ? certainties.filterInMx : undefined
+  }
+  const domain = (address: string | null) =>
+    registrableDomainOf(address === null ? undefined : domainOf(address))
+  const tenant = registrableDomainOf(fieldValue(fields, tenantField)?.trim().toLowerCase())
+  const authors = ['from', 'sender', 'return-path'].map((key) =>
+    domain(authorAddress(fieldValue(fields, key) ?? '')),
+  )
+  if (tenant === undefined || authors.includes(tenant)) return undefined
+  if (authors.every((author) => author === undefined)) return undefined
+  const recipients = [...proof.reporterAddresses, ...recipientsAbove(hops, fields, entry.index)]
+  return recipients.map(domain).includes(tenant) ? certainties.filter : certainties.filterMaybe
 }
 
 /**

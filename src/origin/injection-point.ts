@@ -1,5 +1,12 @@
-import { registrableDomainOf } from '../mail/address.ts'
-import { addressScope, isInternal, isRoutable, type NetworkSet } from '../mail/ip.ts'
+import { domainOf, registrableDomainOf } from '../mail/address.ts'
+import { addressPrefix } from '../mail/ip-blocks.ts'
+import {
+  addressScope,
+  type IpAddress,
+  isInternal,
+  isRoutable,
+  type NetworkSet,
+} from '../mail/ip.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import type { ProviderProfile } from './provider-profiles.ts'
 import {
@@ -11,7 +18,10 @@ import {
   isWrittenBy,
   providerOfHost,
   recognizeProvider,
+  senderOf,
 } from './providers.ts'
+import { gatewayOfHost, gatewayOfPeer } from './gateways.ts'
+import { isSameServer } from './same-server.ts'
 import type { Hop } from './hop.ts'
 
 /** The information about the receiving side that is known before a message is read. */
@@ -22,6 +32,18 @@ export type ReceivingSide = {
   learnedRelays?: NetworkSet
   /** Machines that the reporter said are not the provider's. */
   deniedRelays?: NetworkSet
+  /** The hosts that receive mail for the reporter's domains; undefined when they are not known. */
+  exchangers?: Exchangers | undefined
+  /** Whether the first hop is a client that is handing the message over to the receiver now. */
+  seesClient?: boolean
+}
+
+/** The hosts that the MX records of a reporter's domains name (RFC 5321 §5). */
+type Exchangers = {
+  /** Host names, in lower case. */
+  names: ReadonlySet<string>
+  /** The addresses to which these names resolve. */
+  addresses: NetworkSet
 }
 
 /** The walk from the topmost Received line down to where the message entered the provider. */
@@ -35,11 +57,15 @@ export type Walk = {
   entry: Hop | undefined
   /** Why there is no entry; undefined when there is one. */
   obstacle: Phrase | undefined
+  /**
+   * Why the peer of the entry may be a machine of the reporter's side; undefined when it is not.
+   */
+  doubt?: Phrase | undefined
 }
 
 type Peer =
   | { is: 'ours'; because: Phrase; certainty: number }
-  | { is: 'stranger' }
+  | { is: 'stranger'; doubt?: Phrase }
   | { is: 'unclear'; because: Phrase }
 
 /**
@@ -52,17 +78,18 @@ export function walkToInjection(hops: readonly Hop[], receiver: ReceivingSide): 
   const start = hops.findIndex((hop) => !isFetched(hop))
   const provider = recognizeProvider(hops.slice(Math.max(0, start)))
   const walk: Walk = { provider, passed: [], certainty: 1, entry: undefined, obstacle: undefined }
-  const home = homeDomain(hops.slice(Math.max(0, start)))
-  for (const [index, hop] of hops.entries()) {
-    const found = judgePeer(hop, hops[index + 1], { ...receiver, provider, home })
-    const peer = isDenied(hop, found, receiver) ? ({ is: 'stranger' } as const) : found
+  const home = homeOf(hops.slice(Math.max(0, start)))
+  for (const hop of hops) {
+    const peer = judgePeer(hop, hops, { ...receiver, provider, home })
     if (peer.is === 'ours') {
       walk.passed.push(peer.because)
       walk.certainty = Math.min(walk.certainty, peer.certainty)
       continue
     }
-    if (peer.is === 'stranger') walk.entry = hop
-    else walk.obstacle = peer.because
+    if (peer.is === 'stranger') {
+      walk.entry = hop
+      walk.doubt = peer.doubt
+    } else walk.obstacle = peer.because
     return walk
   }
   walk.obstacle = hops.length === 0 ? phrase('no-received-lines') : phrase('began-inside-provider')
@@ -73,21 +100,28 @@ export function walkToInjection(hops: readonly Hop[], receiver: ReceivingSide): 
  * Certainties that keep the confidence below the usual threshold, so that the reporter is asked.
  */
 const doubtful = 0.7
-const guessed = 0.6
+export const guessed = 0.6
 
-/**
- * Whether the reporter said that an uncertain relay is not the provider's. Behind an internal
- * address there may be a gateway, so that denying it names no other machine.
- */
-function isDenied({ fromIp }: Hop, peer: Peer, { deniedRelays }: ReceivingSide): boolean {
-  if (peer.is !== 'ours' || peer.certainty > doubtful || !fromIp) return false
-  return !isInternal(fromIp) && deniedRelays?.has(fromIp) === true
+type Context = ReceivingSide & { provider: ProviderProfile | undefined; home: Home | undefined }
+
+/** Judges the peer of a line, also by what the reporter said about it. */
+function judgePeer(hop: Hop, hops: readonly Hop[], context: Context): Peer {
+  const peer = judgeByLines(hop, hops, context)
+  const { fromIp } = hop
+  const isCertain =
+    (peer.is === 'stranger' && !peer.doubt) || (peer.is === 'ours' && peer.certainty > doubtful)
+  // Behind an internal address there may be a gateway, so denying it names no other machine.
+  if (isCertain || !fromIp || isInternal(fromIp) || !context.deniedRelays?.has(fromIp)) return peer
+  const ip = fromIp.text
+  if (isOfHome(hop, hops[hop.index + 1], context)) {
+    return unclear(phrase('peer-denied-but-near', { ip }))
+  }
+  return isRoutable(fromIp) ? { is: 'stranger' } : peer
 }
 
-type Context = ReceivingSide & { provider: ProviderProfile | undefined; home: string | undefined }
-
-function judgePeer(hop: Hop, next: Hop | undefined, context: Context): Peer {
+function judgeByLines(hop: Hop, hops: readonly Hop[], context: Context): Peer {
   const { field, fromIp } = hop
+  const next = hops[hop.index + 1]
   const line = hop.index + 1
   if (!field) return unclear(phrase('line-unreadable', { line }))
   if (isFetched(hop)) return ours(phrase('line-fetched', { line }), 0.9)
@@ -95,20 +129,116 @@ function judgePeer(hop: Hop, next: Hop | undefined, context: Context): Peer {
   if (!fromIp) return withoutAddress(hop, next, context.provider)
   const ip = fromIp.text
   if (context.trustedRelays.has(fromIp)) return ours(phrase('relay-declared', { ip }), 1)
+  const exchanger = exchangerOf(hop, next, context)
+  if (exchanger !== undefined) return ours(phrase('relay-in-mx', { ip, host: exchanger }), 1)
   if (context.learnedRelays?.has(fromIp)) return ours(phrase('relay-learned', { ip }), 0.85)
-  if (isInternal(fromIp)) return fromInternal(hop, next, context)
+  if (isInternal(fromIp)) return fromInternal(hop, hops, context)
   const own = context.provider && fromOwnMachine(hop, next, context.provider)
   if (own) return own
   if (isSameDomain(hop, next, context)) {
-    const [host, domain] = [hop.rdns ?? ip, context.home ?? '']
-    return ours(phrase('relay-in-domain', { host, domain }), doubtful)
+    const [host, domain] = [hop.rdns ?? ip, context.home?.domain ?? '']
+    const certainty = isSibling(hop, context) ? 1 : doubtful
+    return ours(phrase('relay-in-domain', { host, domain }), certainty)
   }
   if (maybeSameDomain(hop, next, context)) {
-    const [host, domain] = [hop.helo ?? '', context.home ?? '']
+    const [host, domain] = [hop.helo ?? '', context.home?.domain ?? '']
     return ours(phrase('relay-claims-domain', { host, domain }), guessed)
   }
   if (!isRoutable(fromIp)) return unclear(phrase('address-unroutable', { ip }))
-  return { is: 'stranger' }
+  return handOver(hop, hops, context)
+}
+
+/**
+ * Judges the last hand-over: the peer is no known machine of the reporter's side. But an unknown
+ * one may be: a gateway, or the border of another domain. Then nobody is named, and the reporter
+ * is asked. The hand-over is certain if a host wrote the line that is known to receive mail from
+ * outside, or if the peer did not receive the message from outside itself.
+ */
+function handOver(hop: Hop, hops: readonly Hop[], context: Context): Peer {
+  const { exchangers, provider, seesClient } = context
+  const ip = hop.fromIp?.text ?? ''
+  const next = hops[hop.index + 1]
+  const doubt = phrase('peer-may-receive', { ip, host: hop.rdns ?? hop.helo ?? ip })
+  if (exchangers && isNearExchanger(hop, next, exchangers)) return { is: 'stranger', doubt }
+  if (exchangers && isKnownBorder(hop, exchangers, provider)) return { is: 'stranger' }
+  const gateway = gatewayOfPeer(hop, next)
+  if (gateway) {
+    return { is: 'stranger', doubt: phrase('peer-is-gateway', { ip, service: gateway.name }) }
+  }
+  const isClient = seesClient === true && hop.index === 0
+  if (provider || isClient || !isFromOutside(hop, hops)) return { is: 'stranger' }
+  return { is: 'stranger', doubt }
+}
+
+/** Whether the host that wrote the line receives mail from outside, according to MX records. */
+function isKnownBorder(
+  { byHost }: Hop,
+  { names }: Exchangers,
+  provider: ProviderProfile | undefined,
+): boolean {
+  if (byHost !== undefined && names.has(byHost)) return true
+  return provider !== undefined && [...names].some((name) => providerOfHost(name) === provider)
+}
+
+/**
+ * Whether the peer may be a host that the MX records name, though its address is none of theirs: it
+ * calls itself so, or it is in the domain of one. The records may have changed, and services
+ * deliver under other names.
+ */
+function isNearExchanger({ helo, rdns }: Hop, next: Hop | undefined, { names }: Exchangers) {
+  const isNamed = (host: string | undefined) => host !== undefined && names.has(host)
+  if (isNamed(helo) || isNamed(next?.byHost)) return true
+  const domain = registrableDomainOf(rdns)
+  if (domain === undefined || providerOfHost(rdns ?? '') || gatewayOfHost(rdns)) return false
+  return [...names].some((name) => registrableDomainOf(name) === domain)
+}
+
+/**
+ * The name by which the peer is a host that the MX records name; undefined when it is none. The
+ * machines of a gateway that the records name deliver under other names, which must be looked up.
+ */
+function exchangerOf(
+  { fromIp, rdns }: Hop,
+  next: Hop | undefined,
+  { exchangers }: Context,
+): string | undefined {
+  if (!exchangers || !fromIp) return undefined
+  if (exchangers.addresses.has(fromIp)) return rdns ?? fromIp.text
+  if (rdns === undefined) return undefined
+  if (exchangers.names.has(rdns)) return rdns
+  const gateway = gatewayOfHost(rdns)
+  if (!gateway || !next || gatewayOfHost(next.byHost) !== gateway) return undefined
+  return [...exchangers.names].find((name) => gatewayOfHost(name) === gateway)
+}
+
+/** The network in which the machines of one organization are next to each other: /24 or /48. */
+function networkOf(address: IpAddress): string {
+  return addressPrefix(address, { octets: 3, groups: 3 })
+}
+
+/**
+ * Whether the peer received the message from an outside host that did not authenticate, by the
+ * lines of the peer and of the machines of its domain. Such a peer may receive mail for the
+ * reporter. The machines of an author take mail from inside, and from users who authenticate.
+ */
+function isFromOutside(entry: Hop, hops: readonly Hop[]): boolean {
+  const { rdns } = entry
+  const first = hops[entry.index + 1]
+  if (!first || senderOf(entry)) return false
+  const domain = registrableDomainOf(rdns ?? entry.helo)
+  const network = entry.fromIp && networkOf(entry.fromIp)
+  const isOfPeer = (host: string | undefined) =>
+    host !== undefined && domain !== undefined && registrableDomainOf(host) === domain
+  if (!isLinked(entry, first) && !isOfPeer(first.byHost)) return false
+  for (const hop of hops.slice(entry.index + 1)) {
+    const { field, fromIp, byHost } = hop
+    if (!field || isHandedIn(hop) || isByUser(hop)) return false
+    const isLocal = byHost === undefined || !byHost.includes('.') || byHost.endsWith('.local')
+    if (hop !== first && !isLocal && !isOfPeer(byHost)) return false
+    const isNear = isOfPeer(hop.rdns) || (fromIp && networkOf(fromIp) === network)
+    if (fromIp && isRoutable(fromIp) && !isNear) return true
+  }
+  return false
 }
 
 /**
@@ -156,12 +286,16 @@ function isFetched(hop: Hop): boolean {
  */
 function withoutPeer(hop: Hop, next: Hop | undefined): Peer {
   const [line, host] = [hop.index + 1, hop.byHost]
+  // A filter that runs as a user hands the message back to its own mail server.
+  const isFilter = isByUser(hop) && next !== undefined && isSameServer(hop, next)
   if (!next) return unclear(phrase('line-without-client', { line }))
   if (host === undefined) {
     if (isByUser(hop)) return ours(phrase('line-by-program', { line }), doubtful)
     return ours(phrase('line-internal', { line }), 1)
   }
-  if (isByUser(hop)) return ours(phrase('line-by-program-at', { line, host }), doubtful)
+  if (isByUser(hop)) {
+    return ours(phrase('line-by-program-at', { line, host }), isFilter ? 1 : doubtful)
+  }
   return ours(phrase('line-internal-at', { line, host }), 1)
 }
 
@@ -201,13 +335,14 @@ function isInsideProvider(provider: ProviderProfile, hop: Hop, next: Hop): boole
 
 /**
  * Judges a peer with an internal address. Such an address is never that of an external host, but a
- * gateway (a container's proxy, a tunnel on the machine itself) may be in front of the machine and
- * hide the client's address; in that case an untrusted client wrote the line below, and could use
- * any name. Full certainty therefore requires a name that was looked up, or a provider that wrote
- * both lines. A user who submits a message may also supply Received lines.
+ * gateway (a container's proxy, a tunnel) may be in front of the machine and hide the client's
+ * address; in that case an untrusted client wrote the line below, and could use any name. Full
+ * certainty requires a name that was looked up, a provider that wrote both lines, or a loop through
+ * a filter on the same machine. A user who submits a message may also supply Received lines.
  */
-function fromInternal(hop: Hop, next: Hop | undefined, { home, provider }: Context): Peer {
+function fromInternal(hop: Hop, hops: readonly Hop[], { home, provider }: Context): Peer {
   const ip = hop.fromIp?.text ?? ''
+  const next = hops[hop.index + 1]
   const isSelf = hop.fromIp !== undefined && addressScope(hop.fromIp) === 'loopback'
   const because = phrase(isSelf ? 'address-loopback' : 'address-internal', { ip })
   if (!next) return unclear(phrase('began-internal'))
@@ -218,9 +353,39 @@ function fromInternal(hop: Hop, next: Hop | undefined, { home, provider }: Conte
   }
   if (isInsidePeer(hop, next)) return ours(because, 1)
   if (provider && isOfProvider(provider, hop, next)) return ours(because, 1)
+  if (isSelf ? isInLoop(hop, hops) : isRelay(hop, next)) return ours(because, 1)
   const isSame = isLinked(hop, next) || (isSelf && hop.byHost === next.byHost)
-  const isHomeDomain = home !== undefined && registrableDomainOf(next.byHost) === home
+  const isHomeDomain = home !== undefined && registrableDomainOf(next.byHost) === home.domain
   return ours(because, isSame && isHomeDomain ? doubtful : 0.5)
+}
+
+/**
+ * Whether a machine with an internal address wrote the next line: it has a reverse name, which a
+ * gateway that hides clients lacks, and greeted with the name that the next writer gives itself.
+ */
+function isRelay({ helo, rdns, byHost }: Hop, next: Hop): boolean {
+  return rdns !== undefined && helo !== byHost && next.byHost === helo
+}
+
+const LOOP_LINES_MAX = 6
+
+/**
+ * Whether a machine handed the message to itself, through a filter such as amavis: below its line,
+ * after lines of local programs, follows another line of the same mail server.
+ */
+function isInLoop({ index }: Hop, hops: readonly Hop[]): boolean {
+  const top = hops.slice(0, index + 1).findLast((hop) => !isLocalName(hop.byHost))
+  if (!top) return false
+  for (const hop of hops.slice(index + 1, index + 1 + LOOP_LINES_MAX)) {
+    if (hop.byHost === top.byHost) return isSameServer(top, hop)
+    const isSelf = hop.fromIp !== undefined && addressScope(hop.fromIp) === 'loopback'
+    if (!hop.field || !isLocalName(hop.byHost) || (hop.field.from && !isSelf)) return false
+  }
+  return false
+}
+
+function isLocalName(host: string | undefined): boolean {
+  return host === undefined || /^(?:localhost|127\.)/.test(host)
 }
 
 /**
@@ -239,10 +404,28 @@ function isOfProvider(provider: ProviderProfile, hop: Hop, next: Hop): boolean {
  * one. Not used for known providers, because their machines are known.
  */
 function isSameDomain(hop: Hop, next: Hop | undefined, { home, provider }: Context): boolean {
-  if (provider || home === undefined || hop.rdns === undefined || next === undefined) return false
-  if (registrableDomainOf(hop.rdns) !== home || registrableDomainOf(next.byHost) !== home)
-    return false
-  return !looksLikeCustomer(hop.rdns)
+  if (provider || !home || hop.rdns === undefined || next === undefined) return false
+  if (registrableDomainOf(hop.rdns) !== home.domain) return false
+  return registrableDomainOf(next.byHost) === home.domain && !looksLikeCustomer(hop.rdns)
+}
+
+/**
+ * Whether a peer of the provider's domain certainly is a machine of the provider: the domain is the
+ * recipient's own, and not one of a hosting company, whose customers have names below their own.
+ */
+function isSibling({ rdns }: Hop, { home }: Context): boolean {
+  return home?.isRecipient === true && rdns?.slice(rdns.indexOf('.') + 1) === home.domain
+}
+
+/**
+ * Whether a peer has a name of the provider's domain or of the MX records: looked up, or its own
+ * name in a line that such a host continues.
+ */
+function isOfHome({ rdns, helo }: Hop, next: Hop | undefined, { home, exchangers }: Context) {
+  const isNear = (host: string | undefined) =>
+    host !== undefined &&
+    (registrableDomainOf(host) === home?.domain || exchangers?.names.has(host) === true)
+  return isNear(rdns) || (isNear(helo) && isNear(next?.byHost))
 }
 
 /**
@@ -252,8 +435,7 @@ function isSameDomain(hop: Hop, next: Hop | undefined, { home, provider }: Conte
  * untrusted host could use the same HELO.
  */
 function maybeSameDomain(hop: Hop, next: Hop | undefined, { home }: Context): boolean {
-  if (home === undefined || next === undefined || registrableDomainOf(hop.helo) !== home)
-    return false
+  if (!home || next === undefined || registrableDomainOf(hop.helo) !== home.domain) return false
   return /^microsoft smtp/i.test(hop.field?.with ?? '') && isLinked(hop, next)
 }
 
@@ -269,14 +451,25 @@ export function isLinked(hop: Hop, next: Hop): boolean {
   return next.byHost !== undefined && (next.byHost === hop.rdns || next.byHost === hop.helo)
 }
 
+/** The receiver's domain. */
+type Home = {
+  /** A registrable domain. */
+  domain: string
+  /** Whether the lines of the receiver name a recipient in this domain. */
+  isRecipient: boolean
+}
+
 /**
  * The receiver's domain: that of the first line with one, among the first four. Undefined if an
  * untrusted host may have written that line.
  */
-function homeDomain(hops: readonly Hop[]): string | undefined {
+function homeOf(hops: readonly Hop[]): Home | undefined {
   for (const [at, hop] of hops.slice(0, 4).entries()) {
-    const registrable = registrableDomainOf(hop.byHost)
-    if (registrable !== undefined) return registrable
+    const domain = registrableDomainOf(hop.byHost)
+    if (domain !== undefined) {
+      const recipient = hop.field?.for === undefined ? undefined : domainOf(hop.field.for)
+      return { domain, isRecipient: registrableDomainOf(recipient) === domain }
+    }
     if (!isInsidePeer(hop, hops[at + 1])) return undefined
   }
   return undefined

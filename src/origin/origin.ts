@@ -6,7 +6,7 @@ import { authorAddress } from '../mail/message.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import type { DnsFindings, SpfFinding } from './authenticity/dns-findings.ts'
 import { followForwarder, type ForwardingProof, type Submitter, submitterOf } from './forwarders.ts'
-import { type Walk, walkToInjection } from './injection-point.ts'
+import { guessed, type Walk, walkToInjection } from './injection-point.ts'
 import type { ProviderProfile } from './provider-profiles.ts'
 import { isSealer, isWrittenBy, senderOf } from './providers.ts'
 import { followProvider, type ProviderPath, type TracedHop, traceHops } from './trace.ts'
@@ -61,6 +61,7 @@ function originOf(walk: Walk, evidence: OriginEvidence): Origin | null {
       provider ? phrase('received-by', { provider: provider.name }) : phrase('received-by-unknown'),
       ...distinct(walk.passed),
       entrySeen(entry, provider),
+      ...(walk.doubt ? [walk.doubt] : []),
       ...(evidence.isTraceOnTop ? [] : [phrase('trace-misplaced')]),
       ...support,
     ],
@@ -113,6 +114,9 @@ function supportOf(ip: string, walk: Walk, { spf, listings }: OriginEvidence): P
   return found
 }
 
+/** The hosts that receive mail for the reporter's domains, according to their MX records. */
+export type ExchangerHosts = { names: readonly string[]; addresses: readonly string[] }
+
 /** The known information about the receiving side, and about the message besides its header. */
 export type OriginClues = {
   /** CIDR blocks of relays that the reporter declared; invalid ones are ignored. */
@@ -121,6 +125,7 @@ export type OriginClues = {
   learnedRelays?: readonly string[]
   /** CIDR blocks of machines that the reporter said are not the provider's. */
   deniedRelays?: readonly string[]
+  exchangers?: ExchangerHosts | undefined
   reporterAddresses?: readonly string[]
   /** The verified ARC seals, newest first (RFC 8617); absent when there are none. */
   seals?: ForwardingProof['seals']
@@ -171,13 +176,42 @@ export function walkThrough(
   hops: readonly Hop[],
   clues: OriginClues,
 ): Walk {
-  const { reporterAddresses = [], seals = [], poster } = clues
+  const { reporterAddresses = [], seals = [], poster, exchangers } = clues
   const walk = walkToInjection(hops, {
     trustedRelays: networkSet(clues.trustedRelays),
     learnedRelays: networkSet(clues.learnedRelays ?? []),
     deniedRelays: networkSet(clues.deniedRelays ?? []),
+    exchangers: exchangers && {
+      names: new Set(exchangers.names),
+      addresses: networkSet(exchangers.addresses),
+    },
+    seesClient: clues.client !== undefined,
   })
-  return followForwarder(walk, hops, fields, { reporterAddresses, seals, poster })
+  const proof = { reporterAddresses, seals, poster, exchangers: exchangers?.names }
+  const followed = followForwarder(walk, hops, fields, proof)
+  if (!walk.doubt || followed.entry !== walk.entry) return { ...followed, doubt: undefined }
+  if (!maySendForAuthor(walk, hops, fields)) {
+    return { ...walk, entry: undefined, obstacle: walk.doubt }
+  }
+  return { ...walk, certainty: Math.min(walk.certainty, guessed) }
+}
+
+/**
+ * Whether a peer that may be of the reporter's side is rather on the author's, by names that anyone
+ * may choose. It is then named as the origin, but with doubt, so that nobody is accused.
+ */
+function maySendForAuthor(
+  { entry, provider }: Walk,
+  hops: readonly Hop[],
+  fields: readonly HeaderField[],
+): boolean {
+  if (provider || !entry) return true
+  const domain = registrableDomainOf(entry.rdns ?? entry.helo)
+  if (domain === undefined) return false
+  const list = /<([^<>]{1,253})>/.exec(fieldValue(fields, 'list-id') ?? '')?.[1]
+  if (registrableDomainOf(list?.toLowerCase()) === domain) return true
+  if (registrableDomainOf(hops[entry.index + 1]?.helo) === domain) return true
+  return authorDomainsOf(fields).has(domain)
 }
 
 /** The path through the provider that handed the message over, if that provider is known. */

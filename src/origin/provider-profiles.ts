@@ -79,7 +79,7 @@ const microsoft: ProviderProfile = {
 
 const google: ProviderProfile = {
   name: 'Google',
-  hosts: ['.google.com', 'smtp.gmail.com', 'smtp-relay.gmail.com'],
+  hosts: ['.google.com', '.googlemail.com', 'smtp.gmail.com', 'smtp-relay.gmail.com'],
   borders: ['mx.google.com', 'gmr-mx.google.com'],
   relays: networkSet(['2002:a00::/24']),
   outbound: networkSet([

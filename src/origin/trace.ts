@@ -99,7 +99,7 @@ export type Traced = {
 /** Describes every hop: its trust, the reason, and irregularities below the injection point. */
 export function traceHops(hops: readonly Hop[], traced: Traced): TracedHop[] {
   const { walk, custody } = traced
-  const entryIndex = walk.entry?.index ?? hops.length
+  const entryIndex = walk.entry?.index ?? walk.passed.length
   const believedTo = entryIndex + (custody?.lines ?? 0)
   let isForged = false
   return hops.map((hop, index) => {

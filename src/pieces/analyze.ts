@@ -15,7 +15,7 @@ import { exceedsLimits } from '../mail/mime-leaves.ts'
 import type { Authenticated, Authentication } from '../origin/authenticity/authenticate.ts'
 import type { DnsFindings } from '../origin/authenticity/dns-findings.ts'
 import { type ListPoster, type Submitter, withoutStamps } from '../origin/forwarders.ts'
-import { findOrigin, type Origin } from '../origin/origin.ts'
+import { type ExchangerHosts, findOrigin, type Origin } from '../origin/origin.ts'
 import { type TracedHop } from '../origin/trace.ts'
 import { type Client, type Hop, readHops } from '../origin/hop.ts'
 import type { Phrase } from '../phrase.ts'
@@ -110,6 +110,8 @@ export type AnalysisOptions = {
   learnedRelays?: readonly string[]
   /** CIDR blocks of machines that the reporter said are not the provider's. */
   deniedRelays?: readonly string[]
+  /** The hosts that receive mail for the reporter's domains; absent when they are not known. */
+  exchangers?: ExchangerHosts | undefined
   /** Addresses of the reporter, in lower case. */
   reporterAddresses?: readonly string[]
   /** Whether to ignore the authentication results that the provider added to the message. */

@@ -6,6 +6,8 @@ import { reasonOf } from '../errors.ts'
 import type { Case } from '../feedback/draw-consequences.ts'
 import type { JudgedCase } from '../judging/judge.ts'
 import { askAbout, type DnsTools } from '../origin/authenticity/ask-dns.ts'
+import { findExchangers } from '../origin/find-exchangers.ts'
+import type { ExchangerHosts } from '../origin/origin.ts'
 import type { DnsFindings } from '../origin/authenticity/dns-findings.ts'
 import {
   type AnalysisDigest,
@@ -19,6 +21,7 @@ import { doubtOf } from '../verdict/consequences.ts'
 import { karmaIn } from '../verdict/facts/facts.ts'
 import { type ReportEvidence, supportOf } from '../verdict/reputation/evidence.ts'
 import type { ReportToCount } from './count-reports.ts'
+import { inTime } from '../world.ts'
 import type { ReportRelays } from './relays.ts'
 
 /** The texts of messages that this process has analyzed, by report. */
@@ -129,7 +132,8 @@ async function readOne(
     const raw = unpackedIfSmall(stored)
     const { originConfidenceMin } = app.config
     const isRebuilt = report.rebuiltFrom !== null
-    const options = { ...relays.options, originConfidenceMin, isRebuilt }
+    const exchangers = await exchangersOf(relays, app)
+    const options = { ...relays.options, exchangers, originConfidenceMin, isRebuilt }
     const dns = await findingsOf(raw, options, app)
     const analysis = await app.parser.analyze(raw, dns ? { ...options, dns } : options, {
       ...{ owner: report.reporterId, filesMsMax: FILES_MS_MAX },
@@ -151,6 +155,16 @@ async function readOne(
 function unpackedIfSmall(stored: Packed): Packed {
   const content = unpackAtMost(stored, SMALL_BYTES_MAX)
   return content ? { encoding: 'identity', content } : stored
+}
+
+/** Returns the hosts that receive mail for the reporter, if the DNS tells them in time. */
+function exchangersOf(
+  { options: { reporterAddresses } }: ReportRelays,
+  { dns }: Readers,
+): Promise<ExchangerHosts | undefined> {
+  if (!dns || reporterAddresses.length === 0) return Promise.resolve(undefined)
+  const finding = findExchangers(reporterAddresses, dns.resolve).catch(() => undefined)
+  return inTime(finding, DNS_MS_MAX, undefined)
 }
 
 /**

@@ -38,7 +38,7 @@ export type PastReport = {
    * nothing.
    */
   crossings: readonly Crossing[]
-  /** Public address of the untrusted client at which the `crossings` end; null when unknown. */
+  /** Public address of the client at which the `crossings` end; null when unknown. */
   entryIp: string | null
 }
 
@@ -74,7 +74,7 @@ export function pastReport(
   report: { at: Date; kind: PastReport['kind']; author: string | null },
   { hops, authentication }: Pick<Analysis, 'hops' | 'authentication'>,
 ): PastReport {
-  const entry = hops.findIndex(({ trust }) => trust === 'injection')
+  const entry = stopOf(hops)
   const crossings = hops.flatMap((hop, index) => {
     const isSeen = hop.trust === 'trusted' || index === entry
     const crossing = isSeen ? crossingOf(hop, hops[index + 1]) : undefined
@@ -90,6 +90,12 @@ export function pastReport(
     crossings,
     entryIp: canonical(hops[entry]?.from.ip ?? null),
   }
+}
+
+/** The index of the hop at which the walk ended, with an origin or without; -1 if there is none. */
+function stopOf(hops: readonly TracedHop[]): number {
+  const entry = hops.findIndex(({ trust }) => trust === 'injection')
+  return entry >= 0 ? entry : hops.findLastIndex(({ trust }) => trust === 'trusted')
 }
 
 /**
@@ -233,8 +239,7 @@ const ADDRESSES_MAX = 30
  * below them.
  */
 export function relayCandidates(hops: readonly TracedHop[]): RelayCandidate[] {
-  const entry = hops.findIndex(({ trust }) => trust === 'injection')
-  const start = entry >= 0 ? entry : hops.findLastIndex(({ trust }) => trust === 'trusted')
+  const start = stopOf(hops)
   const found: RelayCandidate[] = []
   for (const [at, hop] of hops.entries()) {
     if (hop.trust === 'forged' || found.length === CANDIDATES_MAX) break

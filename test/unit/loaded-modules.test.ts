@@ -12,7 +12,7 @@ const root = path.join(import.meta.dirname, '../..')
  * everything behind it. Raise a cap only for something that the process really uses.
  */
 const caps: readonly [entry: string, files: number, modules: number][] = [
-  ['processes/web.ts', 565, 1410],
+  ['processes/web.ts', 568, 1410],
   ['processes/front.ts', 101, 300],
   ['processes/work.ts', 366, 950],
   ['processes/count.ts', 65, 105],

@@ -145,7 +145,7 @@ test('a report retracted before its analysis is never counted', async () => {
 })
 
 test('a report analyzed again counts with its new analysis, once', async () => {
-  const unsure = await closeAfterThisTest(openTestApp({ ORIGIN_CONFIDENCE_MIN: '1' }))
+  const unsure = await closeAfterThisTest(openTestApp())
   const { id } = await unsure.report(relayedMessage('again'))
   const shingles = async () => {
     await runAnalyzeReport([{ reportId: id }], { ...unsure, parser })

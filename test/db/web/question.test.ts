@@ -16,7 +16,7 @@ test('a report with low confidence shows its route and asks', async () => {
   ])
   expect(hops).toHaveLength(2)
   expect(picture?.stations.map(({ role }) => role)).toEqual([
-    ...['mailbox', 'ours', 'origin', expect.stringMatching(/claimed|believed/)],
+    ...['mailbox', 'ours', 'unclear', expect.stringMatching(/claimed|believed/)],
   ])
   expect(submitter).toBeNull()
   const page = await (await browser.get(`/reports/${id}`)).text()

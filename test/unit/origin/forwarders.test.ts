@@ -90,34 +90,33 @@ const listSeal = [{ domain: 'lists.example.org', clientIp: '192.0.2.7' }]
 
 test.for([
   ['sealed whom it saw is followed, with doubt', fromList, listId, listSeal, '192.0.2.7', 0.59],
-  ['has no seal is the origin', fromList, listId, [], '198.51.100.20', 0.9],
+  ['has no seal is the origin, with doubt', fromList, listId, [], '198.51.100.20', 0.54],
   [
-    'sealed somebody else is the origin',
+    'sealed somebody else is the origin, with doubt',
     fromList,
     listId,
     [{ domain: 'lists.example.org', clientIp: '192.0.2.8' }],
     '198.51.100.20',
-    0.9,
+    0.54,
   ],
   [
-    'has a name that nobody looked up is the origin',
+    'has a name that nobody looked up is the origin, with doubt',
     fromList.replace('(lists.example.org [', '(unknown ['),
     listId,
     listSeal,
     '198.51.100.20',
-    0.9,
-  ],
-  [
-    'is of another domain than its List-Id is the origin',
-    fromList,
-    'List-Id: <garden.lists.example.com>\r\n',
-    listSeal,
-    '198.51.100.20',
-    0.9,
+    0.54,
   ],
 ] as const)('a mailing list that %s', ([, line, fields, sealedBy, ip, confidence]) => {
   const { origin } = whence([line, toList], fields, { seals: sealedBy })
   expect(origin).toMatchObject({ ip, confidence })
+})
+
+test('a list that is of another domain than its List-Id is not named', () => {
+  const fields = 'List-Id: <garden.lists.example.com>\r\n'
+  const { origin, originObstacle } = whence([fromList, toList], fields, { seals: listSeal })
+  expect(origin).toBeNull()
+  expect(originObstacle?.code).toBe('peer-may-receive')
 })
 
 const poster = { author: 'example.com', names: ['poster.example.com'] }
@@ -128,14 +127,14 @@ test.for([
     'belongs to somebody else is not',
     { poster: { author: 'example.com', names: ['poster.example.net'] } },
     '198.51.100.20',
-    0.9,
+    0.54,
   ],
-  ['has no name is not', { poster: { author: 'example.com', names: [] } }, '198.51.100.20', 0.9],
+  ['has no name is not', { poster: { author: 'example.com', names: [] } }, '198.51.100.20', 0.54],
   [
     'the list did not seal is not',
     { poster, seals: [{ domain: 'lists.example.org', clientIp: '192.0.2.8' }] },
     '198.51.100.20',
-    0.9,
+    0.54,
   ],
 ] as const)('the machine that posted to a list and %s', ([, clues, ip, confidence]) => {
   expect(whence([fromList, toList], listId, clues).origin).toMatchObject({ ip, confidence })

@@ -11,7 +11,7 @@ const analyze = (lines: readonly string[], options: Partial<AnalysisOptions> = {
 
 const atPostfix =
   'from foo (foo.example.com [192.0.2.7]) by mx.example.net (Postfix) with ESMTP id 1'
-const below = 'from bar (bar.example.org [203.0.113.9]) by foo.example.com with ESMTP id 2'
+const below = 'from bar (bar.example.com [203.0.113.9]) by foo.example.com with ESMTP id 2'
 const outlookInner =
   'from AB1.eop-eur01.prod.protection.outlook.com (2603:10a6:1::1) by ' +
   'AB2.eurprd01.prod.outlook.com (2603:10a6:1::2) with Microsoft SMTP Server id 15'
@@ -50,17 +50,17 @@ test.for([
     '192.0.2.7',
   ],
   [
-    'a customer of the same domain is no relay',
+    'a customer of the same domain that relays is not named',
     [
       'from x (dsl-198-51-100-1.example.net [198.51.100.1]) by imap.example.net with ESMTP id 0',
       atPostfix,
     ],
-    '198.51.100.1',
+    undefined,
   ],
   [
-    'a peer that only calls itself by the same domain is no relay',
+    'a peer that only calls itself by the same domain is neither passed nor named',
     ['from mx.example.net (unknown [198.51.100.1]) by imap.example.net with ESMTP id 0', atPostfix],
-    '198.51.100.1',
+    undefined,
   ],
   ['Microsoft inside a Microsoft mailbox is passed', [outlookInner, outlookBorder], '192.0.2.7'],
   [
@@ -145,7 +145,8 @@ test.for([
   const mine = await analyze(lines, { trustedRelays: [`${relay}/32`] })
   expect(mine.origin).toMatchObject({ ip: '192.0.2.7', confidence: 0.9 })
   const notMine = await analyze(lines, { deniedRelays: [`${relay}/32`] })
-  expect(notMine.origin).toMatchObject({ ip: relay, confidence: 0.9 })
+  expect(notMine.origin).toBeNull()
+  expect(notMine.originObstacle?.code).toBe('peer-denied-but-near')
 })
 
 test('denying an internal machine accuses nobody', async () => {

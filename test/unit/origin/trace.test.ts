@@ -20,8 +20,13 @@ test.for([
   ],
   [
     'what the stranger says is a claim',
-    [border, `from b (b [203.0.113.1]) by foo.example.com id 2; ${time}`],
+    [border, `from b (b [10.0.0.1]) by foo.example.com id 2; ${time}`],
     ['injection', 'claimed'],
+  ],
+  [
+    'a stranger that received the message from outside is not named',
+    [border, `from b (b [203.0.113.1]) by foo.example.com id 2; ${time}`],
+    ['trusted', 'claimed'],
   ],
   [
     'what a known sender says of itself is believed',

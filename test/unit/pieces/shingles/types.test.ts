@@ -81,7 +81,7 @@ const rich = Buffer.from(
     ' by mx.provider.example (Postfix) with ESMTPS id 4ABC',
     ' for <you@provider.example>; Mon, 16 Nov 2026 10:00:00 +0000',
     'Received: from [198.51.100.9] (unknown [198.51.100.9])',
-    ' by mail7.shop.example (Postfix) with ESMTP id 4ABD; Mon, 16 Nov 2026 09:59:59 +0000',
+    ' by mail7.shop.example (Postfix) with ESMTPSA id 4ABD; Mon, 16 Nov 2026 09:59:59 +0000',
     'DKIM-Signature: v=1; a=rsa-sha256; d=shop.example; s=key1; i=@shop.example; b=abc',
     'Great-Field: 1',
     'From: Great Offers <offers12@news.shop.example>',

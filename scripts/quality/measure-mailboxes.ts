@@ -1,0 +1,92 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { parseHeader } from '../../src/mail/header.ts'
+import { type AnalysisOptions, analyzePlainly } from '../../src/pieces/analyze.ts'
+import { parseIp } from '../../src/mail/ip.ts'
+import { type Hop, readHops } from '../../src/origin/hop.ts'
+
+/** How the origin that was found compares with the machine that handed the message over. */
+export const outcomes = ['right-sure', 'right-asked', 'wrong-asked', 'wrong-sure', 'none'] as const
+export type Outcome = (typeof outcomes)[number]
+
+/** The outcomes of the messages of an installation. */
+type InstallationOutcomes = { name: string; counts: Record<Outcome, number> }
+
+/** The default of `ORIGIN_CONFIDENCE_MIN`; below it, the reporter is asked. */
+const SURE_MIN = 0.7
+
+type Truth = { file: string; handover: string | null }
+type Meta = { own_by: string; own_from?: string }
+
+/**
+ * Finds the origin of every message of the installations in `folder`, as for a first report whose
+ * reporter said nothing before. An installation is a folder with `messages`, `truth.jsonl` and
+ * `meta.json`. With `knowsExchangers`, the names and addresses of the hosts that write Received
+ * fields for the installation are known, as from MX records.
+ */
+export async function measureMailboxes(
+  folder: string,
+  { knowsExchangers, explain }: { knowsExchangers: boolean; explain: (line: string) => void },
+): Promise<InstallationOutcomes[]> {
+  const measured: InstallationOutcomes[] = []
+  for (const name of readdirSync(folder).toSorted()) {
+    const own = path.join(folder, name)
+    if (!existsSync(path.join(own, 'truth.jsonl'))) continue
+    const messages = await readMessages(own)
+    const exchangers = knowsExchangers ? await exchangersOf(own, messages) : undefined
+    const counts = { 'right-sure': 0, 'right-asked': 0, 'wrong-asked': 0, 'wrong-sure': 0, none: 0 }
+    for (const { file, handover, raw } of messages) {
+      const { origin } = await analyzePlainly(raw, {
+        trustedRelays: [],
+        ignoreStamps: false,
+        ...(exchangers && { exchangers }),
+      })
+      const isRight = origin?.ip === parseIp(handover)?.text
+      const isSure = origin !== null && origin.confidence >= SURE_MIN
+      const outcome: Outcome =
+        origin === null ? 'none' : `${isRight ? 'right' : 'wrong'}-${isSure ? 'sure' : 'asked'}`
+      counts[outcome]++
+      explain([name, file, outcome, origin?.ip, origin?.confidence, handover].join('\t'))
+    }
+    measured.push({ name, counts })
+  }
+  return measured
+}
+
+type Known = { file: string; handover: string; raw: Buffer; hops: Hop[] }
+
+async function readMessages(own: string): Promise<Known[]> {
+  const lines = (await readFile(path.join(own, 'truth.jsonl'), 'utf8')).split('\n')
+  const truths = lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Truth)
+  const known: Known[] = []
+  for (const { file, handover } of truths) {
+    if (handover === null) continue
+    const raw = await readFile(path.join(own, 'messages', file))
+    known.push({ file, handover, raw, hops: readHops(parseHeader(raw).fields) })
+  }
+  return known
+}
+
+/**
+ * The hosts that write fields for an installation, with the addresses that Received fields or
+ * `meta.json` name.
+ */
+async function exchangersOf(
+  own: string,
+  messages: readonly Known[],
+): Promise<NonNullable<AnalysisOptions['exchangers']>> {
+  const { own_by, own_from = '' } = JSON.parse(
+    await readFile(path.join(own, 'meta.json'), 'utf8'),
+  ) as Meta
+  const isOwn = new RegExp(own_by, 'i')
+  const hops = messages.flatMap((message) => message.hops)
+  const names = new Set(
+    hops.flatMap(({ byHost }) => (byHost !== undefined && isOwn.test(byHost) ? [byHost] : [])),
+  )
+  const addresses = hops.flatMap(({ rdns, fromIp }) =>
+    rdns !== undefined && fromIp && names.has(rdns) ? [fromIp.text] : [],
+  )
+  const named = own_from.replaceAll('\\', '').match(/\d{1,3}(?:\.\d{1,3}){3}/g) ?? []
+  return { names: [...names], addresses: [...new Set([...addresses, ...named])] }
+}

@@ -1,0 +1,48 @@
+import { domainOf, registrableDomainOf } from '../mail/address.ts'
+import { isRoutable, parseIp } from '../mail/ip.ts'
+import type { Resolve } from '../world.ts'
+import { gatewayOfHost } from './gateways.ts'
+import type { ExchangerHosts } from './origin.ts'
+import { providerOfHost } from './providers.ts'
+
+/** Limits of an answer; a domain seldom has more hosts. */
+const HOSTS_MAX = 10
+const ADDRESSES_MAX = 20
+
+/**
+ * Looks up the hosts that receive mail for the domains of some addresses: those of their MX
+ * records, or the domain itself without such records (RFC 5321 §5.1). Addresses of internal
+ * networks are left out. Undefined if the answer for a domain is unknown or names no host, so that
+ * a missing answer makes no relay a stranger.
+ */
+export async function findExchangers(
+  addresses: readonly string[],
+  resolve: Resolve,
+): Promise<ExchangerHosts | undefined> {
+  const domains = new Set(addresses.flatMap((address) => domainOf(address) ?? []))
+  const found = await Promise.all([...domains].map((domain) => hostsOf(domain, resolve)))
+  const names = found.flatMap((hosts) => hosts ?? [])
+  if (found.length === 0 || found.includes(undefined)) return undefined
+  const own = names.filter((name) => !providerOfHost(name) && !gatewayOfHost(name))
+  const answers = await Promise.all(
+    own.flatMap((name) => [addressesOf(name, 'A', resolve), addressesOf(name, 'AAAA', resolve)]),
+  )
+  return { names, addresses: [...new Set(answers.flat())] }
+}
+
+async function hostsOf(domain: string, resolve: Resolve): Promise<string[] | undefined> {
+  if (registrableDomainOf(domain) === undefined) return undefined
+  const answer = await resolve(domain, 'MX')
+  if (answer.is === 'none') return [domain]
+  if (answer.is === 'unknown') return undefined
+  return answer.records.slice(0, HOSTS_MAX).map((host) => host.toLowerCase().replace(/\.$/, ''))
+}
+
+async function addressesOf(name: string, type: 'A' | 'AAAA', resolve: Resolve): Promise<string[]> {
+  const answer = await resolve(name, type)
+  if (answer.is !== 'found') return []
+  return answer.records.slice(0, ADDRESSES_MAX).flatMap((text) => {
+    const address = parseIp(text)
+    return address && isRoutable(address) ? [address.text] : []
+  })
+}

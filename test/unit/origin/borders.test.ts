@@ -1,0 +1,177 @@
+import { expect, test } from 'vitest'
+import { parseHeader } from '../../../src/mail/header.ts'
+import { readHops } from '../../../src/origin/hop.ts'
+import { findOrigin, type OriginClues } from '../../../src/origin/origin.ts'
+import { relayCandidates } from '../../../src/verdict/relays.ts'
+
+const time = 'Tue, 3 Nov 2026 08:15:00 +0000'
+
+function walk(lines: readonly string[], clues: Partial<OriginClues> = {}) {
+  const received = lines.map((line) => `Received: ${line}; ${time}\r\n`).join('')
+  const { fields } = parseHeader(Buffer.from(`${received}From: a@author.example\r\n\r\n`))
+  return findOrigin(fields, readHops(fields), { trustedRelays: [], ...clues })
+}
+
+const border = '198.51.100.25'
+const fromBorder =
+  `from mx.hoster.example (mx.hoster.example [${border}]) by mail.home.example (Postfix) with ` +
+  'ESMTPS id 4A1 for <reader@home.example>'
+const toBorder =
+  'from mail.spammer.example (mail.spammer.example [192.0.2.9]) by mx.hoster.example (Postfix) ' +
+  'with ESMTP id 4A2 for <reader@home.example>'
+
+test('a relay of another domain that received the message from outside is asked about', () => {
+  const { origin, originObstacle, hops } = walk([fromBorder, toBorder])
+  expect(origin).toBeNull()
+  expect(originObstacle?.code).toBe('peer-may-receive')
+  expect(relayCandidates(hops)[0]).toMatchObject({ ip: border })
+})
+
+test('it is passed once it is confirmed, and the origin once it is denied', () => {
+  const cidr = `${border}/32`
+  expect(walk([fromBorder, toBorder], { trustedRelays: [cidr] }).origin).toMatchObject({
+    ip: '192.0.2.9',
+    confidence: 0.9,
+  })
+  expect(walk([fromBorder, toBorder], { deniedRelays: [cidr] }).origin).toMatchObject({
+    ip: border,
+    confidence: 0.9,
+  })
+})
+
+test.for([
+  ['a client of its own network', 'from pc (pc [10.1.1.1]) by mx.hoster.example id 2'],
+  ['a user who authenticated', toBorder.replace('with ESMTP ', 'with ESMTPSA ')],
+  ['a machine of its own domain', toBorder.replaceAll('mail.spammer.example', 'a.hoster.example')],
+  ['a program', 'by mx.hoster.example (Postfix, from userid 1000) id 2'],
+  ['nobody, by its lines', 'from b (b [192.0.2.9]) by unrelated.example with ESMTP id 2'],
+] as const)('a peer that received the message from %s is the origin', ([, line]) => {
+  expect(walk([fromBorder, line]).origin).toMatchObject({ ip: border, confidence: 0.9 })
+})
+
+const exchangers = (...names: string[]) => ({ exchangers: { names, addresses: [] } })
+
+test('the MX records of the reporter tell which relay is theirs, by name or by address', () => {
+  const found = { ip: '192.0.2.9', confidence: 0.9 }
+  expect(walk([fromBorder, toBorder], exchangers('mx.hoster.example')).origin).toMatchObject(found)
+  const unnamed = fromBorder.replace('(mx.hoster.example [', '(unknown [')
+  const atAddress = { exchangers: { names: ['mx2.hoster.example'], addresses: [border] } }
+  expect(walk([unnamed, toBorder], atAddress).origin).toMatchObject(found)
+})
+
+test.for([
+  ['another machine of the same domain', 'mx2.hoster.example'],
+  ['the domain itself', 'hoster.example'],
+] as const)('an MX record of %s does not make a relay the reporter’s', ([, name]) => {
+  expect(walk([fromBorder, toBorder], exchangers(name)).originObstacle?.code).toBe(
+    'peer-may-receive',
+  )
+})
+
+test('a host that the MX records name recorded the origin with certainty', () => {
+  expect(walk([fromBorder, toBorder], exchangers('mail.home.example')).origin).toMatchObject({
+    ip: border,
+    confidence: 0.9,
+  })
+})
+
+test('a machine that calls itself by an MX name at another address is not accused', () => {
+  const moved = fromBorder.replace('(mx.hoster.example [', '(vps-7.rented.example [')
+  const { origin } = walk([moved, toBorder], exchangers('mx.hoster.example', 'mail.home.example'))
+  expect(origin).toBeNull()
+})
+
+/** Names under which gateways deliver and write, and an MX name of each, by their documentation. */
+const gateways = [
+  ['us-smtp-delivery-1.mimecast.com', 'relay.mimecast.com', 'us-smtp-inbound-1.mimecast.com'],
+  ['mx0a-0012ab01.pphosted.com', 'mx0a-0012ab01.pphosted.com', 'mxb-0012ab01.gslb.pphosted.com'],
+  ['dispatch1-us1.ppe-hosted.com', 'mx1-us1.ppe-hosted.com', 'mx2-us1.ppe-hosted.com'],
+  [
+    'mail1.bemta24.messagelabs.com',
+    'server-3.tower-1.messagelabs.com',
+    'cluster5.us.messagelabs.com',
+  ],
+  [
+    'outbound-ip7a.ess.barracudanetworks.com',
+    'mx-inbound1.us-east-2a.ess.barracudanetworks.com',
+    'd1.ess.barracudanetworks.com',
+  ],
+  ['esa1.hc42-1.iphmx.com', 'esa1.hc42-1.iphmx.com', 'mx1.hc42-1.iphmx.com'],
+  ['repost01.tmes.trendmicro.com', 'pre01.tmes.trendmicro.com', 'home.in.tmes.trendmicro.com'],
+  ['delivery5.antispamcloud.com', 'mx12.antispamcloud.com', 'mx2.antispamcloud.com'],
+  [
+    'mx-relay07-hz1.antispameurope.com',
+    'mx-gate07-hz1.hornetsecurity.com',
+    'mx01.hornetsecurity.com',
+  ],
+] as const
+
+const behind = ([host, writer]: (typeof gateways)[number], rest: string) => [
+  `from ${host} (${host} [203.0.113.25]) ${rest}`,
+  `from mail.spammer.example (mail.spammer.example [192.0.2.9]) by ${writer} with ESMTPS id a-1`,
+]
+const receivers = [
+  ['Postfix', 'by mail.home.example (Postfix) with ESMTPS id 1 for <reader@home.example>', 0.9],
+  ['Google', 'by mx.google.com with ESMTPS id a1si2 for <reader@home.example>', 0.98],
+] as const
+
+test.for(gateways.flatMap((gateway) => receivers.map((receiver) => [gateway, receiver] as const)))(
+  'the gateway %s is not accused, and known by the MX records it is passed',
+  ([gateway, [, rest, confidence]]) => {
+    const lines = behind(gateway, rest)
+    expect(walk(lines).origin?.confidence ?? 0).toBeLessThan(0.7)
+    expect(relayCandidates(walk(lines).hops)[0]).toMatchObject({ ip: '203.0.113.25' })
+    expect(walk(lines, exchangers(gateway[2])).origin).toMatchObject({
+      ip: '192.0.2.9',
+      confidence,
+    })
+  },
+)
+
+test('a gateway of the author is the origin if the MX records name another host', () => {
+  const [gateway] = gateways
+  const [[, rest]] = receivers
+  const { origin } = walk(behind(gateway, rest), exchangers('mail.home.example'))
+  expect(origin).toMatchObject({ ip: '203.0.113.25', confidence: 0.9 })
+})
+
+const loop = (ids: readonly [string, string], name = 'mail.home.example') => [
+  `from localhost (localhost [127.0.0.1]) by ${name} (Postfix) with ESMTP id ${ids[0]}`,
+  `from ${name} ([127.0.0.1]) by localhost (${name} [127.0.0.1]) (amavisd-new, port 10024) with ` +
+    'ESMTP id aB3-x',
+  `from mail.spammer.example (mail.spammer.example [192.0.2.9]) by ${name} (Postfix) with ESMTPS ` +
+    `id ${ids[1]} for <reader@home.example>`,
+]
+
+test.for([
+  ['DF4BB4BA4A', 'EC2A34BC1C', 'Postfix'],
+  ['4dFwqC3Zr2z1Bq3', '4dFwq72sWxz1Bpx', 'Postfix with long identifiers'],
+  ['1vFabc-0000000AbcD-1x2Y', '1vFabb-0000000AbcC-0Zz9', 'Exim'],
+  ['5B9DDo8Y068009', '5B9DDnxK068001', 'Sendmail'],
+] as const)(
+  'a loop through a filter is no doubt if its identifiers agree: %s, %s',
+  ([one, other]) => {
+    expect(walk(loop([one, other])).origin).toMatchObject({ ip: '192.0.2.9', confidence: 0.9 })
+  },
+)
+
+test.for([
+  ['that are of another kind', 'DF4BB4BA4A', '5B9DDnxK068001'],
+  ['with a time that no clock has', 'FFFFF4BA4A', 'EC2A34BC1C'],
+  ['of a much larger file system', 'DF4BB4BA4A', 'EC2A3A4BC1C2'],
+  ['of another day', '5B9DDo8Y068009', '58RDDnxK068001'],
+  ['that nobody writes', 'A1', 'B1'],
+  ['that are equal', 'DF4BB4BA4A', 'DF4BB4BA4A'],
+] as const)('a loop with identifiers %s is asked about', ([, one, other]) => {
+  expect(walk(loop([one, other])).origin?.confidence ?? 0).toBeLessThan(0.7)
+})
+
+test('a machine with an internal address and a reverse name of its own is no doubt', () => {
+  const inner = (rdns: string) =>
+    `from filter.home.example (${rdns} [10.0.0.7]) by mbox.home.example (Postfix) with ESMTPS id 1`
+  const outer =
+    'from mail.spammer.example (mail.spammer.example [192.0.2.9]) by filter.home.example id 2'
+  const found = walk([inner('filter.internal.home.example'), outer]).origin
+  expect(found).toMatchObject({ ip: '192.0.2.9', confidence: 0.9 })
+  expect(walk([inner('unknown'), outer]).origin?.confidence).toBeLessThan(0.7)
+})
