@@ -766,6 +766,16 @@ create table listings (
 );
 create index listings_until_idx on listings (listed_until);
 
+-- mail_exchangers: local
+create table mail_exchangers (
+  domain text not null,
+  host text not null,
+  named_on date not null,
+  constraint mail_exchangers_pkey PRIMARY KEY (domain, host),
+  constraint mail_exchangers_length CHECK (((length(domain) <= 253) AND (length(host) <= 253)))
+);
+create index mail_exchangers_named_on on mail_exchangers (named_on);
+
 -- mail_in_addresses: reference
 create table mail_in_addresses (
   reporter_id uuid not null,

@@ -1,4 +1,4 @@
-import { domainOf, registrableDomainOf } from '../mail/address.ts'
+import { registrableDomainOf } from '../mail/address.ts'
 import { isRoutable, parseIp } from '../mail/ip.ts'
 import type { Resolve } from '../world.ts'
 import { gatewayOfHost } from './gateways.ts'
@@ -10,19 +10,16 @@ const HOSTS_MAX = 10
 const ADDRESSES_MAX = 20
 
 /**
- * Looks up the hosts that receive mail for the domains of some addresses: those of their MX
- * records, or the domain itself without such records (RFC 5321 §5.1). Addresses of internal
- * networks are left out. Undefined if the answer for a domain is unknown or names no host, so that
- * a missing answer makes no relay a stranger.
+ * Looks up the hosts that receive mail for a domain: those of its MX records, or the domain itself
+ * without such records (RFC 5321 §5.1). Addresses of internal networks are left out. Undefined if
+ * the answer is unknown, so that a missing answer makes no relay a stranger.
  */
 export async function findExchangers(
-  addresses: readonly string[],
+  domain: string,
   resolve: Resolve,
 ): Promise<ExchangerHosts | undefined> {
-  const domains = new Set(addresses.flatMap((address) => domainOf(address) ?? []))
-  const found = await Promise.all([...domains].map((domain) => hostsOf(domain, resolve)))
-  const names = found.flatMap((hosts) => hosts ?? [])
-  if (found.length === 0 || found.includes(undefined)) return undefined
+  const names = await hostsOf(domain, resolve)
+  if (!names) return undefined
   const own = names.filter((name) => !providerOfHost(name) && !gatewayOfHost(name))
   const answers = await Promise.all(
     own.flatMap((name) => [addressesOf(name, 'A', resolve), addressesOf(name, 'AAAA', resolve)]),

@@ -15,6 +15,7 @@ import { createPostWebhook } from '../net/webhook.ts'
 import { createParserPool } from '../parsing/parser-pool.ts'
 import { openDeliveries } from '../people/deliver-webhooks.ts'
 import { createLimits } from '../people/limits.ts'
+import { createKnownExchangers } from '../reports/known-exchangers.ts'
 import { analyzeReport } from '../reports/queues.ts'
 import { createTrapMemory } from '../reports/take-trapped.ts'
 import { createIntake } from '../reports/accept-report.ts'
@@ -60,16 +61,16 @@ export async function startWork(
   const marketers = opened && (await openMarketers(app))
   const userAgent = `Signalpost (${app.config.publicUrl})`
   const postOneClick = createOneClick({ resolve: dnsTools.resolve, userAgent })
-  const networks = app.config.webhookNetworks
+  const { webhookNetworks: networks } = app.config
   const postWebhook = createPostWebhook({ resolve: dnsTools.resolve, networks, userAgent })
-  const known = marketers && { marketers }
   const forwarding = openForwarding(app)
   const mailIn = { intake: createIntake(app), limits: createLimits(app) }
-  const posting = { postOneClick, postWebhook, deliveries: openDeliveries() }
   const sender = { ...app, parser, mailer }
   const tools = {
     ...{ ...sender, dns, rdap, judge, forwarding },
-    ...{ ...known, ...posting, ...mailIn, trapMemory: createTrapMemory() },
+    exchangersOf: dns && createKnownExchangers({ ...app, resolve: dns.resolve }),
+    ...{ ...(marketers && { marketers }), ...mailIn, trapMemory: createTrapMemory() },
+    ...{ postOneClick, postWebhook, deliveries: openDeliveries() },
     shownTexts: names.includes(indexReports.name) ? createShownTexts() : undefined,
     forwardAtOnce: names.includes(forwardReport.name)
       ? {

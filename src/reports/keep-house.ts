@@ -21,6 +21,7 @@ import {
   ensureCounterPartitions,
   ensurePartitions,
 } from '../db/partitions.ts'
+import { removeExchangers } from '../db/mail-exchangers.ts'
 import { removeSourceDays } from '../db/mail-sources.ts'
 import { removeMassActions } from '../db/mass-actions.ts'
 import { removeProposedDeletions } from '../db/proposed-deletions.ts'
@@ -50,6 +51,7 @@ import {
   takeMailed,
   takeTrapped,
 } from './queues.ts'
+import { oldestNamed } from './known-exchangers.ts'
 import { mailQueueOf } from './take-mailed.ts'
 
 type JobNeeds = Pick<App, 'pool' | 'boss' | 'clock' | 'log'>
@@ -161,9 +163,9 @@ const NO_KEY = '00000000-0000-0000-0000-000000000000'
 
 /**
  * The hourly housekeeping: creates partitions for the coming weeks and drops expired ones; deletes
- * expired report keys, Idempotency-Keys, keys of unused rate limits, registry answers, reputations,
- * alerts, links, keys of letters, suppressions and unused addresses; masks mail that earlier
- * versions stored; creates jobs for rows that wait without one.
+ * expired report keys, Idempotency-Keys, keys of unused rate limits, registry answers, MX records,
+ * reputations, alerts, links, keys of letters, suppressions and unused addresses; masks mail that
+ * earlier versions stored; creates jobs for rows that wait without one.
  */
 export async function runKeepHouse(app: HouseNeeds): Promise<void> {
   const now = app.clock()
@@ -184,6 +186,7 @@ export async function runKeepHouse(app: HouseNeeds): Promise<void> {
   await removeEnrollments(app.pool, oldest)
   await removeReporterDays(app.pool, oldest)
   await removeEndedSuppressions(app.pool, oldest)
+  await removeExchangers(app.pool, oldestNamed(app))
   await deleteUnusedRecipients(app, oldest)
   await forgetReputations(app.pool, now, app.config.retentionDays)
   await deleteIdleKeys(app)

@@ -6,8 +6,6 @@ import { reasonOf } from '../errors.ts'
 import type { Case } from '../feedback/draw-consequences.ts'
 import type { JudgedCase } from '../judging/judge.ts'
 import { askAbout, type DnsTools } from '../origin/authenticity/ask-dns.ts'
-import { findExchangers } from '../origin/find-exchangers.ts'
-import type { ExchangerHosts } from '../origin/origin.ts'
 import type { DnsFindings } from '../origin/authenticity/dns-findings.ts'
 import {
   type AnalysisDigest,
@@ -21,7 +19,7 @@ import { doubtOf } from '../verdict/consequences.ts'
 import { karmaIn } from '../verdict/facts/facts.ts'
 import { type ReportEvidence, supportOf } from '../verdict/reputation/evidence.ts'
 import type { ReportToCount } from './count-reports.ts'
-import { inTime } from '../world.ts'
+import type { KnownExchangers } from './known-exchangers.ts'
 import type { ReportRelays } from './relays.ts'
 
 /** The texts of messages that this process has analyzed, by report. */
@@ -45,6 +43,8 @@ export type Readers = Pick<WorkApp, 'config'> & {
   parser: ParserPool
   /** Absent without a DNS resolver: then no DNS queries are sent. */
   dns?: DnsTools | undefined
+  /** Absent without a DNS resolver, like `dns`. */
+  exchangersOf?: KnownExchangers | undefined
   /** Keeps the texts for the search index; absent if this process does not write it. */
   shownTexts?: ShownTexts | undefined
 }
@@ -132,7 +132,8 @@ async function readOne(
     const raw = unpackedIfSmall(stored)
     const { originConfidenceMin } = app.config
     const isRebuilt = report.rebuiltFrom !== null
-    const exchangers = await exchangersOf(relays, app)
+    const [address] = relays.options.reporterAddresses
+    const exchangers = address === undefined ? undefined : await app.exchangersOf?.(address)
     const options = { ...relays.options, exchangers, originConfidenceMin, isRebuilt }
     const dns = await findingsOf(raw, options, app)
     const analysis = await app.parser.analyze(raw, dns ? { ...options, dns } : options, {
@@ -155,16 +156,6 @@ async function readOne(
 function unpackedIfSmall(stored: Packed): Packed {
   const content = unpackAtMost(stored, SMALL_BYTES_MAX)
   return content ? { encoding: 'identity', content } : stored
-}
-
-/** Returns the hosts that receive mail for the reporter, if the DNS tells them in time. */
-function exchangersOf(
-  { options: { reporterAddresses } }: ReportRelays,
-  { dns }: Readers,
-): Promise<ExchangerHosts | undefined> {
-  if (!dns || reporterAddresses.length === 0) return Promise.resolve(undefined)
-  const finding = findExchangers(reporterAddresses, dns.resolve).catch(() => undefined)
-  return inTime(finding, DNS_MS_MAX, undefined)
 }
 
 /**

@@ -4,7 +4,7 @@ import { findAnalysis } from '../../../src/db/analyses.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
-import { spamMessage } from '../../support/messages.ts'
+import { relayedMessage, spamMessage } from '../../support/messages.ts'
 import { parser } from '../../support/parser.ts'
 import { deadDns, fakeDns, rsaKey, signed } from '../../support/signing.ts'
 
@@ -19,6 +19,10 @@ async function reported(
 ): Promise<{ reportId: string }> {
   const raw = await signed(spamMessage(mark), { domain: 'shop.example', key })
   return { reportId: (await app.report(Buffer.from(raw), more)).id }
+}
+
+async function relayed(mark: string): Promise<{ reportId: string }> {
+  return { reportId: (await app.report(relayedMessage(mark))).id }
 }
 
 async function kept({ reportId }: { reportId: string }) {
@@ -73,6 +77,17 @@ test('an unreachable DNS changes only what depends on its answers', async () => 
     },
   })
   expect(none.details).toMatchObject({ listings: null, authentication: null })
+})
+
+test('a relay that the MX records name is passed, another one is asked about', async () => {
+  const [known, unknown] = [await relayed('mx-known'), await relayed('mx-unknown')]
+  const exchangers = { names: ['relay.provider.example'], addresses: [] }
+  const exchangersOf = () => Promise.resolve(exchangers)
+  expect(await runAnalyzeReport([known], { ...app, parser, exchangersOf })).toEqual(['done'])
+  expect(await runAnalyzeReport([unknown], { ...app, parser })).toEqual(['done'])
+  expect((await kept(known)).details.origin).toMatchObject({ ip: '198.51.100.23', confidence: 0.9 })
+  expect((await kept(unknown)).details.origin).toBeNull()
+  expect((await kept(unknown)).state).toBe('kept')
 })
 
 test('a DNS client that fails delays nothing', async () => {

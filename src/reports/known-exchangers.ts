@@ -1,0 +1,79 @@
+import { LRUCache } from 'lru-cache'
+import type { App } from '../app.ts'
+import { listExchangers, noteExchangers } from '../db/mail-exchangers.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../durations.ts'
+import { reasonOf } from '../errors.ts'
+import { domainOf } from '../mail/address.ts'
+import { parseIp } from '../mail/ip.ts'
+import { findExchangers } from '../origin/find-exchangers.ts'
+import type { ExchangerHosts } from '../origin/origin.ts'
+import { inTime, type Resolve } from '../world.ts'
+
+type Needs = Pick<App, 'pool' | 'clock' | 'config' | 'log'> & { resolve: Resolve }
+
+/** Returns the hosts that receive mail for the domain of an address; undefined when unknown. */
+export type KnownExchangers = (address: string) => Promise<ExchangerHosts | undefined>
+
+const DOMAINS_MAX = 10_000
+/** How long an answer is used, in milliseconds. */
+const FRESH_MS = 10 * MINUTE_MS
+/** How long nothing is asked again after a missing answer, in milliseconds. */
+const UNKNOWN_MS = MINUTE_MS
+const WAIT_MS_MAX = 3_000
+/** Time that a reported message may have taken to arrive, in milliseconds. */
+const MARGIN_MS = 5 * DAY_MS
+
+/**
+ * Creates a memory of the hosts that receive mail for domains of reporters. The hosts that the MX
+ * records named within the age that a reported message may have are included, because the message
+ * may be older than a change of the records. Without an answer of the DNS, these are used alone.
+ * Never rejects, and answers in bounded time.
+ */
+export function createKnownExchangers(app: Needs): KnownExchangers {
+  const known = new LRUCache<string, Promise<Known>>({
+    max: DOMAINS_MAX,
+    perf: { now: () => app.clock().getTime() },
+  })
+  return async (address) => {
+    const domain = domainOf(address)
+    if (domain === undefined) return undefined
+    const finding = known.get(domain) ?? findKnown(domain, app)
+    if (!known.has(domain)) {
+      known.set(domain, finding, { ttl: FRESH_MS })
+      const { isAnswered } = await finding
+      if (!isAnswered) known.set(domain, finding, { ttl: UNKNOWN_MS })
+    }
+    return (await finding).hosts
+  }
+}
+
+/** `isAnswered`: whether the DNS answered; otherwise these are the hosts of earlier records. */
+type Known = { hosts: ExchangerHosts | undefined; isAnswered: boolean }
+
+async function findKnown(domain: string, app: Needs): Promise<Known> {
+  const asked = findExchangers(domain, app.resolve).catch(() => undefined)
+  const found = await inTime(asked, WAIT_MS_MAX, undefined)
+  const hosts = found ? [...found.names, ...found.addresses] : []
+  const isAnswered = found !== undefined
+  try {
+    const earlier = await listExchangers(app.pool, domain, oldestNamed(app))
+    const named = hosts.map((host) => ({ domain, host }))
+    await noteExchangers(app.pool, named, app.clock())
+    return { hosts: fromHosts([...hosts, ...earlier]), isAnswered }
+  } catch (error) {
+    app.log.warn({ reason: reasonOf(error) }, 'The earlier MX records are not known.')
+    return { hosts: found, isAnswered }
+  }
+}
+
+/** The oldest day on which records must have named a host for it to be used. */
+export function oldestNamed({ clock, config }: Pick<App, 'clock' | 'config'>): Date {
+  return new Date(clock().getTime() - config.messageAgeMax * HOUR_MS - MARGIN_MS)
+}
+
+function fromHosts(hosts: readonly string[]): ExchangerHosts | undefined {
+  const all = [...new Set(hosts)]
+  if (all.length === 0) return undefined
+  const isAddress = (host: string) => parseIp(host) !== undefined
+  return { names: all.filter((host) => !isAddress(host)), addresses: all.filter(isAddress) }
+}
