@@ -88,5 +88,5 @@ async function exchangersOf(
     rdns !== undefined && fromIp && names.has(rdns) ? [fromIp.text] : [],
   )
   const named = own_from.replaceAll('\\', '').match(/\d{1,3}(?:\.\d{1,3}){3}/g) ?? []
-  return { names: [...names], addresses: [...new Set([...addresses, ...named])] }
+  return { domain: '', names: [...names], addresses: [...new Set([...addresses, ...named])] }
 }

@@ -24,7 +24,7 @@ export async function findExchangers(
   const answers = await Promise.all(
     own.flatMap((name) => [addressesOf(name, 'A', resolve), addressesOf(name, 'AAAA', resolve)]),
   )
-  return { names, addresses: [...new Set(answers.flat())] }
+  return { domain, names, addresses: [...new Set(answers.flat())] }
 }
 
 async function hostsOf(domain: string, resolve: Resolve): Promise<string[] | undefined> {

@@ -118,8 +118,8 @@ export type ForwardingProof = {
   seals: readonly { domain: string; clientIp?: string | undefined }[]
   /** The member who posted to a mailing list; absent without DNS, or without a valid signature. */
   poster?: ListPoster | undefined
-  /** The names of the hosts that receive mail for the reporter's domains, if they are known. */
-  exchangers?: readonly string[] | undefined
+  /** The names of the hosts that receive mail for the reporter's domain, if they are known. */
+  exchangers?: { domain: string; names: readonly string[] } | undefined
 }
 
 /** Who posted to a mailing list, independent of what the list states. */
@@ -210,8 +210,10 @@ function filterCertainty(
   { entry, hops, fields, proof }: Scene,
 ): number | undefined {
   if (tenantField === undefined) return undefined
-  if (proof.exchangers) {
-    const isNamed = proof.exchangers.some((name) => hosts.some((end) => name.endsWith(end)))
+  const recipients = recipientsAbove(hops, fields, entry.index)
+  const { exchangers } = proof
+  if (exchangers && recipients.some((address) => domainOf(address) === exchangers.domain)) {
+    const isNamed = exchangers.names.some((name) => hosts.some((end) => name.endsWith(end)))
     return isNamed ? certainties.filterInMx : undefined
   }
   const domain = (address: string | null) =>
@@ -222,8 +224,9 @@ function filterCertainty(
   )
   if (tenant === undefined || authors.includes(tenant)) return undefined
   if (authors.every((author) => author === undefined)) return undefined
-  const recipients = [...proof.reporterAddresses, ...recipientsAbove(hops, fields, entry.index)]
-  return recipients.map(domain).includes(tenant) ? certainties.filter : certainties.filterMaybe
+  return [...proof.reporterAddresses, ...recipients].map(domain).includes(tenant)
+    ? certainties.filter
+    : certainties.filterMaybe
 }
 
 /**

@@ -40,6 +40,8 @@ export type ReceivingSide = {
 
 /** The hosts that the MX records of a reporter's domains name (RFC 5321 §5). */
 type Exchangers = {
+  /** The domain whose records these are, in lower case. */
+  domain: string
   /** Host names, in lower case. */
   names: ReadonlySet<string>
   /** The addresses to which these names resolve. */
@@ -160,7 +162,7 @@ function handOver(hop: Hop, hops: readonly Hop[], context: Context): Peer {
   const next = hops[hop.index + 1]
   const doubt = phrase('peer-may-receive', { ip, host: hop.rdns ?? hop.helo ?? ip })
   if (exchangers && isNearExchanger(hop, next, exchangers)) return { is: 'stranger', doubt }
-  if (exchangers && isKnownBorder(hop, exchangers, provider)) return { is: 'stranger' }
+  if (exchangers && isKnownBorder(hop, hops, { exchangers, provider })) return { is: 'stranger' }
   const gateway = gatewayOfPeer(hop, next)
   if (gateway) {
     return { is: 'stranger', doubt: phrase('peer-is-gateway', { ip, service: gateway.name }) }
@@ -170,14 +172,20 @@ function handOver(hop: Hop, hops: readonly Hop[], context: Context): Peer {
   return { is: 'stranger', doubt }
 }
 
-/** Whether the host that wrote the line receives mail from outside, according to MX records. */
+/**
+ * Whether the host that wrote the line receives mail from outside, according to MX records. The
+ * records of a domain at a known provider count only for mail to this domain, because people also
+ * report mail from other mailboxes, in front of which there may be a gateway.
+ */
 function isKnownBorder(
-  { byHost }: Hop,
-  { names }: Exchangers,
-  provider: ProviderProfile | undefined,
+  { index, byHost }: Hop,
+  hops: readonly Hop[],
+  { exchangers, provider }: { exchangers: Exchangers; provider: ProviderProfile | undefined },
 ): boolean {
+  const { names, domain } = exchangers
   if (byHost !== undefined && names.has(byHost)) return true
-  return provider !== undefined && [...names].some((name) => providerOfHost(name) === provider)
+  if (![...names].some((name) => provider && providerOfHost(name) === provider)) return false
+  return hops.slice(0, index + 1).some(({ field }) => domainOf(field?.for ?? '') === domain)
 }
 
 /**

@@ -114,8 +114,12 @@ function supportOf(ip: string, walk: Walk, { spf, listings }: OriginEvidence): P
   return found
 }
 
-/** The hosts that receive mail for the reporter's domains, according to their MX records. */
-export type ExchangerHosts = { names: readonly string[]; addresses: readonly string[] }
+/** The hosts that receive mail for the reporter's domain, according to its MX records. */
+export type ExchangerHosts = {
+  domain: string
+  names: readonly string[]
+  addresses: readonly string[]
+}
 
 /** The known information about the receiving side, and about the message besides its header. */
 export type OriginClues = {
@@ -182,12 +186,13 @@ export function walkThrough(
     learnedRelays: networkSet(clues.learnedRelays ?? []),
     deniedRelays: networkSet(clues.deniedRelays ?? []),
     exchangers: exchangers && {
+      domain: exchangers.domain,
       names: new Set(exchangers.names),
       addresses: networkSet(exchangers.addresses),
     },
     seesClient: clues.client !== undefined,
   })
-  const proof = { reporterAddresses, seals, poster, exchangers: exchangers?.names }
+  const proof = { reporterAddresses, seals, poster, exchangers }
   const followed = followForwarder(walk, hops, fields, proof)
   if (!walk.doubt || followed.entry !== walk.entry) return { ...followed, doubt: undefined }
   if (!maySendForAuthor(walk, hops, fields)) {

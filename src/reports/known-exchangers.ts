@@ -59,7 +59,7 @@ async function findKnown(domain: string, app: Needs): Promise<Known> {
     const earlier = await listExchangers(app.pool, domain, oldestNamed(app))
     const named = hosts.map((host) => ({ domain, host }))
     await noteExchangers(app.pool, named, app.clock())
-    return { hosts: fromHosts([...hosts, ...earlier]), isAnswered }
+    return { hosts: fromHosts(domain, [...hosts, ...earlier]), isAnswered }
   } catch (error) {
     app.log.warn({ reason: reasonOf(error) }, 'The earlier MX records are not known.')
     return { hosts: found, isAnswered }
@@ -71,9 +71,9 @@ export function oldestNamed({ clock, config }: Pick<App, 'clock' | 'config'>): D
   return new Date(clock().getTime() - config.messageAgeMax * HOUR_MS - MARGIN_MS)
 }
 
-function fromHosts(hosts: readonly string[]): ExchangerHosts | undefined {
+function fromHosts(domain: string, hosts: readonly string[]): ExchangerHosts | undefined {
   const all = [...new Set(hosts)]
   if (all.length === 0) return undefined
   const isAddress = (host: string) => parseIp(host) !== undefined
-  return { names: all.filter((host) => !isAddress(host)), addresses: all.filter(isAddress) }
+  return { domain, names: all.filter((host) => !isAddress(host)), addresses: all.filter(isAddress) }
 }

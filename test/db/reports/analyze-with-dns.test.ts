@@ -81,7 +81,7 @@ test('an unreachable DNS changes only what depends on its answers', async () => 
 
 test('a relay that the MX records name is passed, another one is asked about', async () => {
   const [known, unknown] = [await relayed('mx-known'), await relayed('mx-unknown')]
-  const exchangers = { names: ['relay.provider.example'], addresses: [] }
+  const exchangers = { domain: '', names: ['relay.provider.example'], addresses: [] }
   const exchangersOf = () => Promise.resolve(exchangers)
   expect(await runAnalyzeReport([known], { ...app, parser, exchangersOf })).toEqual(['done'])
   expect(await runAnalyzeReport([unknown], { ...app, parser })).toEqual(['done'])

@@ -31,7 +31,8 @@ const reader = 'Reader@Home.example.net'
 
 test('hosts are asked for once in a while, and stay known after a change', async () => {
   const { exchangersOf, later, setHost, questions } = await site()
-  const old = { names: ['mx.old.example.net'], addresses: ['203.0.113.7'] }
+  const domain = 'home.example.net'
+  const old = { domain, names: ['mx.old.example.net'], addresses: ['203.0.113.7'] }
   expect(await Promise.all([exchangersOf(reader), exchangersOf(reader)])).toEqual([old, old])
   expect(questions()).toBe(1)
   setHost('mx.new.example.net')

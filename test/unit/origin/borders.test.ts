@@ -49,13 +49,17 @@ test.for([
   expect(walk([fromBorder, line]).origin).toMatchObject({ ip: border, confidence: 0.9 })
 })
 
-const exchangers = (...names: string[]) => ({ exchangers: { names, addresses: [] } })
+const exchangers = (...names: string[]) => ({
+  exchangers: { domain: 'home.example', names, addresses: [] },
+})
 
 test('the MX records of the reporter tell which relay is theirs, by name or by address', () => {
   const found = { ip: '192.0.2.9', confidence: 0.9 }
   expect(walk([fromBorder, toBorder], exchangers('mx.hoster.example')).origin).toMatchObject(found)
   const unnamed = fromBorder.replace('(mx.hoster.example [', '(unknown [')
-  const atAddress = { exchangers: { names: ['mx2.hoster.example'], addresses: [border] } }
+  const atAddress = {
+    exchangers: { ...exchangers('mx2.hoster.example').exchangers, addresses: [border] },
+  }
   expect(walk([unnamed, toBorder], atAddress).origin).toMatchObject(found)
 })
 
@@ -133,6 +137,14 @@ test('a gateway of the author is the origin if the MX records name another host'
   const [[, rest]] = receivers
   const { origin } = walk(behind(gateway, rest), exchangers('mail.home.example'))
   expect(origin).toMatchObject({ ip: '203.0.113.25', confidence: 0.9 })
+})
+
+test('records at a provider count only for mail to the domain whose records they are', () => {
+  const lines = behind(gateways[0], receivers[1][1])
+  const records = exchangers('aspmx.l.google.com')
+  expect(walk(lines, records).origin).toMatchObject({ ip: '203.0.113.25', confidence: 0.98 })
+  const others = { exchangers: { ...records.exchangers, domain: 'gmail.example' } }
+  expect(walk(lines, others).origin?.confidence).toBeLessThan(0.7)
 })
 
 const loop = (ids: readonly [string, string], name = 'mail.home.example') => [

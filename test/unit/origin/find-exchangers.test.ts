@@ -22,6 +22,7 @@ test('the hosts of the MX records are found, with their public addresses', async
     'AAAA mx.hoster.example.org': ['2a02:6b8::25'],
   })
   expect(await findExchangers('home.example.net', resolve)).toEqual({
+    domain: 'home.example.net',
     names: ['mx1.home.example.net', 'mx.hoster.example.org'],
     addresses: ['203.0.113.1', '2a02:6b8::25'],
   })
@@ -30,6 +31,7 @@ test('the hosts of the MX records are found, with their public addresses', async
 test('a domain without MX records receives its mail itself', async () => {
   const { resolve } = zone({ 'A home.example.net': ['203.0.113.1'] })
   expect(await findExchangers('home.example.net', resolve)).toEqual({
+    domain: 'home.example.net',
     names: ['home.example.net'],
     addresses: ['203.0.113.1'],
   })
