@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { domainOf } from '../../src/mail/address.ts'
 import { parseHeader } from '../../src/mail/header.ts'
 import { type AnalysisOptions, analyzePlainly } from '../../src/pieces/analyze.ts'
 import { parseIp } from '../../src/mail/ip.ts'
@@ -36,11 +37,11 @@ export async function measureMailboxes(
     const messages = await readMessages(own)
     const exchangers = knowsExchangers ? await exchangersOf(own, messages) : undefined
     const counts = { 'right-sure': 0, 'right-asked': 0, 'wrong-asked': 0, 'wrong-sure': 0, none: 0 }
-    for (const { file, handover, raw } of messages) {
+    for (const { file, handover, raw, hops } of messages) {
       const { origin } = await analyzePlainly(raw, {
         trustedRelays: [],
         ignoreStamps: false,
-        ...(exchangers && { exchangers }),
+        ...(exchangers && { exchangers: { ...exchangers, domain: recipientDomain(hops) } }),
       })
       const isRight = origin?.ip === parseIp(handover)?.text
       const isSure = origin !== null && origin.confidence >= SURE_MIN
@@ -52,6 +53,12 @@ export async function measureMailboxes(
     measured.push({ name, counts })
   }
   return measured
+}
+
+/** The domain that the topmost line with a recipient names. */
+function recipientDomain(hops: readonly Hop[]): string {
+  const recipient = hops.find(({ field }) => field?.for !== undefined)?.field?.for
+  return domainOf(recipient ?? '') ?? ''
 }
 
 type Known = { file: string; handover: string; raw: Buffer; hops: Hop[] }

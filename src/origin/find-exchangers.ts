@@ -2,6 +2,7 @@ import { registrableDomainOf } from '../mail/address.ts'
 import { isRoutable, parseIp } from '../mail/ip.ts'
 import type { Resolve } from '../world.ts'
 import { gatewayOfHost } from './gateways.ts'
+import type { Hop } from './hop.ts'
 import type { ExchangerHosts } from './origin.ts'
 import { providerOfHost } from './providers.ts'
 
@@ -25,6 +26,31 @@ export async function findExchangers(
     own.flatMap((name) => [addressesOf(name, 'A', resolve), addressesOf(name, 'AAAA', resolve)]),
   )
   return { domain, names, addresses: [...new Set(answers.flat())] }
+}
+
+const DELIVERING_MAX = 4
+
+/**
+ * Adds the addresses of machines that deliver for a gateway in the MX records, if lines name them
+ * only as they greeted: Exchange looks up no names. Only the gateway can make a name in its domain
+ * resolve to an address.
+ */
+export async function withDelivering(
+  exchangers: ExchangerHosts,
+  hops: readonly Hop[],
+  resolve: Resolve,
+): Promise<ExchangerHosts> {
+  const gateways = new Set(exchangers.names.flatMap((name) => gatewayOfHost(name) ?? []))
+  const greeted = hops.flatMap(({ helo, rdns }) => {
+    const gateway = rdns === undefined ? gatewayOfHost(helo) : undefined
+    return helo !== undefined && gateway && gateways.has(gateway) ? [helo] : []
+  })
+  const names = [...new Set(greeted)].slice(0, DELIVERING_MAX)
+  const answers = await Promise.all(
+    names.flatMap((name) => [addressesOf(name, 'A', resolve), addressesOf(name, 'AAAA', resolve)]),
+  )
+  const addresses = [...new Set([...exchangers.addresses, ...answers.flat()])]
+  return { ...exchangers, addresses }
 }
 
 async function hostsOf(domain: string, resolve: Resolve): Promise<string[] | undefined> {

@@ -153,52 +153,53 @@ function judgeByLines(hop: Hop, hops: readonly Hop[], context: Context): Peer {
 /**
  * Judges the last hand-over: the peer is no known machine of the reporter's side. But an unknown
  * one may be: a gateway, or the border of another domain. Then nobody is named, and the reporter
- * is asked. The hand-over is certain if a host wrote the line that is known to receive mail from
- * outside, or if the peer did not receive the message from outside itself.
+ * is asked. The hand-over is certain if the MX records say so, if a host of a known provider wrote
+ * the line, or if the peer did not receive the message from outside itself.
  */
 function handOver(hop: Hop, hops: readonly Hop[], context: Context): Peer {
   const { exchangers, provider, seesClient } = context
   const ip = hop.fromIp?.text ?? ''
-  const next = hops[hop.index + 1]
-  const doubt = phrase('peer-may-receive', { ip, host: hop.rdns ?? hop.helo ?? ip })
-  if (exchangers && isNearExchanger(hop, next, exchangers)) return { is: 'stranger', doubt }
-  if (exchangers && isKnownBorder(hop, hops, { exchangers, provider })) return { is: 'stranger' }
-  const gateway = gatewayOfPeer(hop, next)
-  if (gateway) {
-    return { is: 'stranger', doubt: phrase('peer-is-gateway', { ip, service: gateway.name }) }
+  const gateway = gatewayOfPeer(hop, hops[hop.index + 1])
+  const doubt = gateway
+    ? phrase('peer-is-gateway', { ip, service: gateway.name })
+    : phrase('peer-may-receive', { ip, host: hop.rdns ?? hop.helo ?? ip })
+  if (exchangers) {
+    const found = byRecords(hop, hops, exchangers, gateway)
+    if (found) return found === 'unclear' ? { is: 'stranger', doubt } : { is: 'stranger' }
   }
   const isClient = seesClient === true && hop.index === 0
-  if (provider || isClient || !isFromOutside(hop, hops)) return { is: 'stranger' }
+  if (!gateway && (provider || isClient || !isFromOutside(hop, hops))) return { is: 'stranger' }
   return { is: 'stranger', doubt }
 }
 
 /**
- * Whether the host that wrote the line receives mail from outside, according to MX records. The
- * records of a domain at a known provider count only for mail to this domain, because people also
- * report mail from other mailboxes, in front of which there may be a gateway.
+ * Judges a peer at an address that the MX records do not name. It is a stranger if a host that they
+ * name wrote the line, or if the message is for their domain: then such a host must have received
+ * it. It is unclear if the peer or a line below it has the name of such a host or of its domain:
+ * the records may have changed, and services deliver under other names. Undefined if the records
+ * say nothing, because the message is for another mailbox of the reporter.
  */
-function isKnownBorder(
-  { index, byHost }: Hop,
+function byRecords(
+  hop: Hop,
   hops: readonly Hop[],
-  { exchangers, provider }: { exchangers: Exchangers; provider: ProviderProfile | undefined },
-): boolean {
-  const { names, domain } = exchangers
-  if (byHost !== undefined && names.has(byHost)) return true
-  if (![...names].some((name) => provider && providerOfHost(name) === provider)) return false
-  return hops.slice(0, index + 1).some(({ field }) => domainOf(field?.for ?? '') === domain)
-}
-
-/**
- * Whether the peer may be a host that the MX records name, though its address is none of theirs: it
- * calls itself so, or it is in the domain of one. The records may have changed, and services
- * deliver under other names.
- */
-function isNearExchanger({ helo, rdns }: Hop, next: Hop | undefined, { names }: Exchangers) {
-  const isNamed = (host: string | undefined) => host !== undefined && names.has(host)
-  if (isNamed(helo) || isNamed(next?.byHost)) return true
-  const domain = registrableDomainOf(rdns)
-  if (domain === undefined || providerOfHost(rdns ?? '') || gatewayOfHost(rdns)) return false
-  return [...names].some((name) => registrableDomainOf(name) === domain)
+  { domain, names }: Exchangers,
+  gateway: ReturnType<typeof gatewayOfPeer>,
+): 'stranger' | 'unclear' | undefined {
+  const all = [...names]
+  if (gateway && all.some((name) => gatewayOfHost(name) === gateway)) return 'unclear'
+  const domains = new Set(
+    all.flatMap((name) => {
+      if (providerOfHost(name) || gatewayOfHost(name)) return []
+      return registrableDomainOf(name) ?? []
+    }),
+  )
+  const isNear = (host: string | undefined) =>
+    host !== undefined && (names.has(host) || domains.has(registrableDomainOf(host) ?? ''))
+  if (names.has(hop.helo ?? '') || isNear(hop.rdns)) return 'unclear'
+  if (hops.slice(hop.index + 1).some(({ byHost }) => isNear(byHost))) return 'unclear'
+  if (hop.byHost !== undefined && names.has(hop.byHost)) return 'stranger'
+  const above = hops.slice(0, hop.index + 1)
+  return above.some(({ field }) => domainOf(field?.for ?? '') === domain) ? 'stranger' : undefined
 }
 
 /**
@@ -237,7 +238,8 @@ function isFromOutside(entry: Hop, hops: readonly Hop[]): boolean {
   const network = entry.fromIp && networkOf(entry.fromIp)
   const isOfPeer = (host: string | undefined) =>
     host !== undefined && domain !== undefined && registrableDomainOf(host) === domain
-  if (!isLinked(entry, first) && !isOfPeer(first.byHost)) return false
+  const isSameRecipient = entry.field?.for !== undefined && entry.field.for === first.field?.for
+  if (!isLinked(entry, first) && !isOfPeer(first.byHost) && !isSameRecipient) return false
   for (const hop of hops.slice(entry.index + 1)) {
     const { field, fromIp, byHost } = hop
     if (!field || isHandedIn(hop) || isByUser(hop)) return false
@@ -474,9 +476,11 @@ type Home = {
 function homeOf(hops: readonly Hop[]): Home | undefined {
   for (const [at, hop] of hops.slice(0, 4).entries()) {
     const domain = registrableDomainOf(hop.byHost)
-    if (domain !== undefined) {
-      const recipient = hop.field?.for === undefined ? undefined : domainOf(hop.field.for)
-      return { domain, isRecipient: registrableDomainOf(recipient) === domain }
+    const recipient = registrableDomainOf(domainOf(hop.field?.for ?? ''))
+    if (domain !== undefined) return { domain, isRecipient: recipient === domain }
+    // A machine without a domain in its name, for a recipient in the domain of its peer.
+    if (recipient !== undefined && registrableDomainOf(hop.rdns) === recipient) {
+      return { domain: recipient, isRecipient: true }
     }
     if (!isInsidePeer(hop, hops[at + 1])) return undefined
   }

@@ -1,18 +1,25 @@
 import { LRUCache } from 'lru-cache'
 import type { App } from '../app.ts'
 import { listExchangers, noteExchangers } from '../db/mail-exchangers.ts'
+import { type Packed, unpack } from '../db/rows.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../durations.ts'
 import { reasonOf } from '../errors.ts'
 import { domainOf } from '../mail/address.ts'
+import { parseHeader } from '../mail/header.ts'
 import { parseIp } from '../mail/ip.ts'
-import { findExchangers } from '../origin/find-exchangers.ts'
+import { findExchangers, withDelivering } from '../origin/find-exchangers.ts'
+import { gatewayOfHost } from '../origin/gateways.ts'
+import { readHops } from '../origin/hop.ts'
 import type { ExchangerHosts } from '../origin/origin.ts'
 import { inTime, type Resolve } from '../world.ts'
 
 type Needs = Pick<App, 'pool' | 'clock' | 'config' | 'log'> & { resolve: Resolve }
 
-/** Returns the hosts that receive mail for the domain of an address; undefined when unknown. */
-export type KnownExchangers = (address: string) => Promise<ExchangerHosts | undefined>
+/**
+ * Returns the hosts that receive mail for the domain of an address, and those that delivered this
+ * message for them; undefined when unknown.
+ */
+export type KnownExchangers = (address: string, raw: Packed) => Promise<ExchangerHosts | undefined>
 
 const DOMAINS_MAX = 10_000
 /** How long an answer is used, in milliseconds. */
@@ -20,6 +27,7 @@ const FRESH_MS = 10 * MINUTE_MS
 /** How long nothing is asked again after a missing answer, in milliseconds. */
 const UNKNOWN_MS = MINUTE_MS
 const WAIT_MS_MAX = 3_000
+const HEADER_BYTES_MAX = 256 * 1024
 /** Time that a reported message may have taken to arrive, in milliseconds. */
 const MARGIN_MS = 5 * DAY_MS
 
@@ -34,7 +42,7 @@ export function createKnownExchangers(app: Needs): KnownExchangers {
     max: DOMAINS_MAX,
     perf: { now: () => app.clock().getTime() },
   })
-  return async (address) => {
+  return async (address, raw) => {
     const domain = domainOf(address)
     if (domain === undefined) return undefined
     const finding = known.get(domain) ?? findKnown(domain, app)
@@ -43,7 +51,11 @@ export function createKnownExchangers(app: Needs): KnownExchangers {
       const { isAnswered } = await finding
       if (!isAnswered) known.set(domain, finding, { ttl: UNKNOWN_MS })
     }
-    return (await finding).hosts
+    const { hosts } = await finding
+    if (!hosts?.names.some((name) => gatewayOfHost(name))) return hosts
+    const hops = readHops(parseHeader((await unpack(raw)).subarray(0, HEADER_BYTES_MAX)).fields)
+    const delivering = withDelivering(hosts, hops, app.resolve).catch(() => hosts)
+    return inTime(delivering, WAIT_MS_MAX, hosts)
   }
 }
 

@@ -133,7 +133,7 @@ async function readOne(
     const { originConfidenceMin } = app.config
     const isRebuilt = report.rebuiltFrom !== null
     const [address] = relays.options.reporterAddresses
-    const exchangers = address === undefined ? undefined : await app.exchangersOf?.(address)
+    const exchangers = address === undefined ? undefined : await app.exchangersOf?.(address, raw)
     const options = { ...relays.options, exchangers, originConfidenceMin, isRebuilt }
     const dns = await findingsOf(raw, options, app)
     const analysis = await app.parser.analyze(raw, dns ? { ...options, dns } : options, {

@@ -28,39 +28,59 @@ async function site() {
 }
 
 const reader = 'Reader@Home.example.net'
+const raw = { encoding: 'identity', content: Buffer.from('Subject: x\r\n\r\n') } as const
 
 test('hosts are asked for once in a while, and stay known after a change', async () => {
   const { exchangersOf, later, setHost, questions } = await site()
   const domain = 'home.example.net'
   const old = { domain, names: ['mx.old.example.net'], addresses: ['203.0.113.7'] }
-  expect(await Promise.all([exchangersOf(reader), exchangersOf(reader)])).toEqual([old, old])
+  expect(await Promise.all([exchangersOf(reader, raw), exchangersOf(reader, raw)])).toEqual([
+    old,
+    old,
+  ])
   expect(questions()).toBe(1)
   setHost('mx.new.example.net')
   later(1)
-  expect((await exchangersOf(reader))?.names.toSorted()).toEqual([
+  expect((await exchangersOf(reader, raw))?.names.toSorted()).toEqual([
     'mx.new.example.net',
     'mx.old.example.net',
   ])
   // Longer than a reported message may be old.
   later(20)
-  expect((await exchangersOf(reader))?.names).toEqual(['mx.new.example.net'])
+  expect((await exchangersOf(reader, raw))?.names).toEqual(['mx.new.example.net'])
 })
 
 test('without an answer, the earlier hosts are used, and the DNS is asked again soon', async () => {
   const { exchangersOf, later, setHost } = await site()
   setHost(undefined)
-  expect(await exchangersOf(reader)).toBeUndefined()
+  expect(await exchangersOf(reader, raw)).toBeUndefined()
   setHost('mx.old.example.net')
   later(0.01)
-  expect((await exchangersOf(reader))?.names).toEqual(['mx.old.example.net'])
+  expect((await exchangersOf(reader, raw))?.names).toEqual(['mx.old.example.net'])
   setHost(undefined)
   later(1)
-  expect((await exchangersOf(reader))?.names).toEqual(['mx.old.example.net'])
+  expect((await exchangersOf(reader, raw))?.names).toEqual(['mx.old.example.net'])
+})
+
+test('a machine that greeted as one of the gateway is known by its address', async () => {
+  const { exchangersOf, setHost } = await site()
+  setHost('us-smtp-inbound-1.mimecast.com')
+  const content = Buffer.from(
+    'Received: from us-smtp-delivery-1.mimecast.com (203.0.113.7) by\r\n' +
+      ' A.mail.protection.outlook.com (10.1.1.1) with Microsoft SMTP Server id 15; x\r\n' +
+      'Received: from elsewhere.example.net (203.0.113.7) by relay.mimecast.com id 1; x\r\n\r\n',
+  )
+  expect(await exchangersOf(reader, { encoding: 'identity', content })).toEqual({
+    domain: 'home.example.net',
+    names: ['us-smtp-inbound-1.mimecast.com'],
+    addresses: ['203.0.113.7'],
+  })
+  expect((await exchangersOf(reader, raw))?.addresses).toEqual([])
 })
 
 test('old records are deleted', async () => {
   const { app, exchangersOf, later } = await site()
-  await exchangersOf(reader)
+  await exchangersOf(reader, raw)
   const stored = async () => (await app.rows('select host from mail_exchangers')).length
   await runKeepHouse(app)
   expect(await stored()).toBe(2)

@@ -27,6 +27,11 @@ test('a relay of another domain that received the message from outside is asked 
   expect(relayCandidates(hops)[0]).toMatchObject({ ip: border })
 })
 
+test('so is one whose next line has another name, but the same recipient', () => {
+  const lower = toBorder.replace('by mx.hoster.example', 'by inside.example')
+  expect(walk([fromBorder, lower]).origin).toBeNull()
+})
+
 test('it is passed once it is confirmed, and the origin once it is denied', () => {
   const cidr = `${border}/32`
   expect(walk([fromBorder, toBorder], { trustedRelays: [cidr] }).origin).toMatchObject({
@@ -78,6 +83,22 @@ test('a host that the MX records name recorded the origin with certainty', () =>
     confidence: 0.9,
   })
 })
+
+test('mail to the domain of MX records came through their hosts or from a stranger', () => {
+  const records = exchangers('mx.filter.example')
+  const found = walk([fromBorder, toBorder], records).origin
+  expect(found).toMatchObject({ ip: border, confidence: 0.9 })
+  const elsewhere = fromBorder.replace('reader@home.example', 'reader@other.example')
+  expect(walk([elsewhere, toBorder], records).origin).toBeNull()
+})
+
+test.for(['mx.filter.example', 'in7.filter.example'])(
+  'a line below by %s, in the domain of an MX record, makes the peer doubtful',
+  (writer) => {
+    const lower = toBorder.replace('by mx.hoster.example', `by ${writer}`)
+    expect(walk([fromBorder, lower], exchangers('mx.filter.example')).origin).toBeNull()
+  },
+)
 
 test('a machine that calls itself by an MX name at another address is not accused', () => {
   const moved = fromBorder.replace('(mx.hoster.example [', '(vps-7.rented.example [')
@@ -132,6 +153,21 @@ test.for(gateways.flatMap((gateway) => receivers.map((receiver) => [gateway, rec
   },
 )
 
+test('at Exchange, which looks up no names, a gateway is known by the address of its name', () => {
+  const [[host, writer, mx]] = gateways
+  const lines = [
+    `from ${host} (203.0.113.25) by A.mail.protection.outlook.com (10.1.1.1) with Microsoft SMTP ` +
+      'Server id 15',
+    `from mail.spammer.example (mail.spammer.example [192.0.2.9]) by ${writer} with ESMTPS id a-1`,
+  ]
+  expect(walk(lines, exchangers(mx)).origin?.confidence).toBeLessThan(0.7)
+  const resolved = { ...exchangers(mx).exchangers, addresses: ['203.0.113.25'] }
+  expect(walk(lines, { exchangers: resolved }).origin).toMatchObject({
+    ip: '192.0.2.9',
+    confidence: 0.98,
+  })
+})
+
 test('a gateway of the author is the origin if the MX records name another host', () => {
   const [gateway] = gateways
   const [[, rest]] = receivers
@@ -145,6 +181,16 @@ test('records at a provider count only for mail to the domain whose records they
   expect(walk(lines, records).origin).toMatchObject({ ip: '203.0.113.25', confidence: 0.98 })
   const others = { exchangers: { ...records.exchangers, domain: 'gmail.example' } }
   expect(walk(lines, others).origin?.confidence).toBeLessThan(0.7)
+})
+
+test('a machine with a bare name finds its domain by the recipient and its peer', () => {
+  const inner =
+    'from mx.home.example (mx.home.example [198.51.100.7]) by lists (Postfix) with ESMTP id 1 '
+  const outer =
+    'from mail.spammer.example (mail.spammer.example [192.0.2.9]) by mx.home.example id 2'
+  const found = { ip: '192.0.2.9', confidence: 0.9 }
+  expect(walk([`${inner}for <reader@home.example>`, outer]).origin).toMatchObject(found)
+  expect(walk([`${inner}for <reader@other.example>`, outer]).origin).toBeNull()
 })
 
 const loop = (ids: readonly [string, string], name = 'mail.home.example') => [
