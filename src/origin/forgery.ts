@@ -2,10 +2,9 @@ import { registrableDomainOf } from '../mail/address.ts'
 import { parseMailDate } from '../mail/date.ts'
 import { addressScope, parseIp } from '../mail/ip.ts'
 import { type Phrase, phrase } from '../phrase.ts'
-import { isLinked } from './injection-point.ts'
 import { providerProfiles } from './provider-profiles.ts'
 import { isWrittenBy, providerOfHost, senderOf } from './providers.ts'
-import type { Hop } from './hop.ts'
+import { type Hop, isLinked } from './hop.ts'
 
 /**
  * An irregularity in a line below the injection point. `isProof`: it proves a forgery, because no

@@ -49,3 +49,9 @@ export function readHops(fields: readonly HeaderField[], client?: Client): Hop[]
 function addressOf(ip: string | undefined): IpAddress | undefined {
   return ip === undefined ? undefined : parseIp(ip)
 }
+
+/** Whether the peer of one line wrote the next line, by name or by address. */
+export function isLinked(hop: Hop, next: Hop): boolean {
+  if (hop.fromIp && next.byIp && hop.fromIp.text === next.byIp.text) return true
+  return next.byHost !== undefined && (next.byHost === hop.rdns || next.byHost === hop.helo)
+}

@@ -37,6 +37,16 @@ async function mailWith(file: Buffer, text = ''): Promise<Analysis> {
   return analyzeMessage(raw, { trustedRelays: [], ignoreStamps: true, readFiles })
 }
 
+const ATTEMPTS_MAX = 5
+
+/** Reads the picture again if a busy machine took too long for it. */
+async function pictureMail(file: Buffer): Promise<Analysis> {
+  for (let attempt = 1; ; attempt++) {
+    const analysis = await mailWith(file)
+    if (analysis.fingerprints.look !== undefined || attempt === ATTEMPTS_MAX) return analysis
+  }
+}
+
 test.for(Object.entries(reencodings))('a copy has the same look: %s', ([, encode]) => {
   for (const [index, picture] of offers.entries()) {
     const copy = decodePicture(encode(picture))
@@ -56,7 +66,8 @@ test('a picture of one color, or of one edge, has no parts to find it by', () =>
 test('messages that consist of copies of a picture are one campaign', async () => {
   const [one = offer(1), other] = offers
   const files = [...Object.values(reencodings).map((encode) => encode(one)), pngFile(other ?? one)]
-  const messages = await Promise.all(files.map((file) => mailWith(file)))
+  const messages: Analysis[] = []
+  for (const file of files) messages.push(await pictureMail(file))
   const sizes = groupIntoCampaigns(messages).map(({ members }) => members.length)
   expect(sizes).toEqual([10, 1])
   const pieces = messages.map(
