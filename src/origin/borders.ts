@@ -52,9 +52,10 @@ export function judgeHandOver(
 /**
  * Judges a peer at an address that the MX records do not name. It is a stranger if a host that they
  * name wrote the line, or if the message is for their domain: then such a host must have received
- * it. It is unclear if the peer or a line below it has the name of such a host or of its domain:
- * the records may have changed, and services deliver under other names. Undefined if the records
- * say nothing, because the message is for another mailbox of the reporter.
+ * it. It is unclear if the peer has a name in the domain of such a host, or calls itself by its
+ * name and continues so, or if such a host wrote a line below: the records may have changed, and
+ * services deliver under other names. Undefined if the records say nothing, because the message is
+ * for another mailbox of the reporter.
  */
 function byRecords(
   hop: Hop,
@@ -72,9 +73,11 @@ function byRecords(
   )
   const isNear = (host: string | undefined) =>
     host !== undefined && (names.has(host) || domains.has(registrableDomainOf(host) ?? ''))
-  if (names.has(hop.helo ?? '') || isNear(hop.rdns)) return 'unclear'
-  if (hops.slice(hop.index + 1).some(({ byHost }) => isNear(byHost))) return 'unclear'
+  const next = hops[hop.index + 1]
+  const isContinued = names.has(hop.helo ?? '') && names.has(next?.byHost ?? '')
+  if (isNear(hop.rdns) || isContinued) return 'unclear'
   if (hop.byHost !== undefined && names.has(hop.byHost)) return 'stranger'
+  if (hops.slice(hop.index + 1).some(({ byHost }) => isNear(byHost))) return 'unclear'
   const above = hops.slice(0, hop.index + 1)
   return above.some(({ field }) => domainOf(field?.for ?? '') === domain) ? 'stranger' : undefined
 }

@@ -62,12 +62,11 @@ export function gatewayOfHost(name: string | undefined): Gateway | undefined {
 }
 
 /**
- * The gateway that the peer of a line belongs to: by its looked-up name, or by its own name if it
- * wrote the next line too.
+ * The gateway that the peer of a line belongs to: by its looked-up name; if no name was looked up,
+ * by its own name, if it wrote the next line too.
  */
 export function gatewayOfPeer({ rdns, helo }: Hop, next: Hop | undefined): Gateway | undefined {
-  const known = gatewayOfHost(rdns)
-  if (known) return known
+  if (rdns !== undefined) return gatewayOfHost(rdns)
   const claimed = gatewayOfHost(helo) ?? gatewayOfHost(next?.byHost)
   return claimed && gatewayOfHost(next?.byHost) === claimed ? claimed : undefined
 }

@@ -244,18 +244,29 @@ function fromInternal(hop: Hop, hops: readonly Hop[], { home, provider }: Contex
   }
   if (isInsidePeer(hop, next)) return ours(because, 1)
   if (provider && isOfProvider(provider, hop, next)) return ours(because, 1)
-  if (isSelf ? isInLoop(hop, hops) : isRelay(hop, next)) return ours(because, 1)
+  if (isSelf ? isInLoop(hop, hops) : isRelay(hop, next, home)) return ours(because, 1)
   const isSame = isLinked(hop, next) || (isSelf && hop.byHost === next.byHost)
   const isHomeDomain = home !== undefined && registrableDomainOf(next.byHost) === home.domain
   return ours(because, isSame && isHomeDomain ? doubtful : 0.5)
 }
 
 /**
- * Whether a machine with an internal address wrote the next line: it has a reverse name, which a
- * gateway that hides clients lacks, and greeted with the name that the next writer gives itself.
+ * Whether a machine with an internal address wrote the next line: it greeted with the name that the
+ * next writer gives itself, in the receiver's domain or without a domain, and has a reverse name in
+ * that domain too, or one that begins with the same word. A gateway that hides its clients seldom
+ * has such a name.
  */
-function isRelay({ helo, rdns, byHost }: Hop, next: Hop): boolean {
-  return rdns !== undefined && helo !== byHost && next.byHost === helo
+function isRelay({ helo, rdns, byHost }: Hop, next: Hop, home: Home | undefined): boolean {
+  if (helo === undefined || rdns === undefined || helo === byHost || next.byHost !== helo) {
+    return false
+  }
+  const isAtHome = (host: string) => home !== undefined && registrableDomainOf(host) === home.domain
+  if (firstWord(rdns) !== firstWord(helo) && !isAtHome(rdns)) return false
+  return !helo.includes('.') || isAtHome(helo)
+}
+
+function firstWord(host: string): string {
+  return host.split('.', 1)[0] ?? host
 }
 
 const LOOP_LINES_MAX = 6

@@ -22,7 +22,8 @@ export function isSameServer(upper: Hop, lower: Hop): boolean {
 /** An identifier of a mail server: what must be equal, and a number that must be similar. */
 type Identifier = { kind: string; equal: string; similar: number }
 
-const SIMILAR_FACTOR = 8
+/** In 463 pairs of lines of one server for one message, 98 % of the numbers differ by less. */
+const SIMILAR_FACTOR = 1.25
 
 function haveSameSource(one: string, other: string): boolean {
   const [first, second] = [readIdentifier(one), readIdentifier(other)]
@@ -41,16 +42,24 @@ function readIdentifier(id: string): Identifier | undefined {
     if (parseInt(micros, 16) >= 1_000_000) return undefined
     return { kind: 'Postfix', equal: '', similar: parseInt(file, 16) + 1 }
   }
-  const [, seconds, inode] = /^([0-9A-Za-z]{3})[0-9A-Za-z]{7,9}z([0-9A-Za-z]{1,8})$/.exec(id) ?? []
+  const [, seconds, inode] = /^([0-9A-Za-z]{3})[0-9A-Za-z]{7,9}z([0-9A-Za-y]{1,8})$/.exec(id) ?? []
   if (seconds !== undefined && inode !== undefined) {
-    return { kind: 'Postfix, long', equal: `${seconds} ${inode.length}`, similar: 1 }
+    return { kind: 'Postfix, long', equal: seconds, similar: numberIn(inode, consonants) + 1 }
   }
-  const [, time] =
-    /^([0-9A-Za-z]{4})[0-9A-Za-z]{2}-[0-9A-Za-z]{6,11}-[0-9A-Za-z]{2,4}$/.exec(id) ?? []
-  if (time !== undefined) return { kind: 'Exim', equal: time.slice(0, 3), similar: 1 }
+  const [, time, exim] = /^([0-9A-Za-z]{3})[0-9A-Za-z]{3}-([0-9A-Za-z]{6,11})-/.exec(id) ?? []
+  if (time !== undefined && exim !== undefined) {
+    return { kind: 'Exim', equal: time, similar: numberIn(exim, alphanumerics) + 1 }
+  }
   const [, date, process] = /^([0-9A-Za-z]{3})[0-9A-Za-z]{5}(\d{6})$/.exec(id) ?? []
   if (date !== undefined && process !== undefined) {
     return { kind: 'Sendmail', equal: date, similar: Number(process) + 1 }
   }
   return undefined
+}
+
+const alphanumerics = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const consonants = '0123456789BCDFGHJKLMNPQRSTVWXYZbcdfghjklmnpqrstvwxy'
+
+function numberIn(text: string, digits: string): number {
+  return [...text].reduce((sum, digit) => sum * digits.length + digits.indexOf(digit), 0)
 }

@@ -216,7 +216,8 @@ test.for([
 test.for([
   ['that are of another kind', 'DF4BB4BA4A', '5B9DDnxK068001'],
   ['with a time that no clock has', 'FFFFF4BA4A', 'EC2A34BC1C'],
-  ['of a much larger file system', 'DF4BB4BA4A', 'EC2A3A4BC1C2'],
+  ['of a larger file system', 'DF4BB4BA4A', 'EC2A36BC1C'],
+  ['of another process', '1vFabc-0000000AbcD-1x2Y', '1vFabb-0000000Zbc0-0Zz9'],
   ['of another day', '5B9DDo8Y068009', '58RDDnxK068001'],
   ['that nobody writes', 'A1', 'B1'],
   ['that are equal', 'DF4BB4BA4A', 'DF4BB4BA4A'],
@@ -231,5 +232,23 @@ test('a machine with an internal address and a reverse name of its own is no dou
     'from mail.spammer.example (mail.spammer.example [192.0.2.9]) by filter.home.example id 2'
   const found = walk([inner('filter.internal.home.example'), outer]).origin
   expect(found).toMatchObject({ ip: '192.0.2.9', confidence: 0.9 })
-  expect(walk([inner('unknown'), outer]).origin?.confidence).toBeLessThan(0.7)
+  for (const rdns of ['unknown', '_gateway', 'router.lan']) {
+    expect(walk([inner(rdns), outer]).origin?.confidence).toBeLessThan(0.7)
+  }
+  const claims = inner('mail.internal').replace('filter.home.example', 'mail.spammer.example')
+  const forged = outer.replace('by filter.home.example', 'by mail.spammer.example')
+  expect(walk([claims, forged]).origin?.confidence).toBeLessThan(0.7)
+})
+
+test('a stranger whose name was looked up cannot pass for a gateway by its greeting', () => {
+  const [gateway] = gateways
+  const lines = behind(gateway, receivers[1][1])
+  const named = (lines[0] ?? '').replace(`(${gateway[0]} [`, '(mail.spammer.example [')
+  expect(walk([named, ...lines.slice(1)]).origin).toMatchObject({ confidence: 0.98 })
+})
+
+test('a stranger that greets with the name of an MX host is the origin', () => {
+  const greeting = fromBorder.replace('from mx.hoster.example', 'from mail.home.example')
+  const { origin } = walk([greeting, toBorder], exchangers('mail.home.example', 'mx2.home.example'))
+  expect(origin).toMatchObject({ ip: border, confidence: 0.9 })
 })
