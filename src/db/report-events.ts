@@ -125,6 +125,19 @@ export async function listReportsWith(
   return rows.map(({ id }) => id)
 }
 
+/** Returns the number of events of this name of each report that has one. */
+export async function countEvents(
+  db: Db,
+  event: EventName,
+  reportIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  if (reportIds.length === 0) return new Map()
+  const { rows } = await db.query<{ id: string; count: number }>(sql`
+    select report_id as id, count(*)::integer as count from report_events
+    where ${isOneOfIds('report_id', reportIds)} and event = ${event} group by report_id`)
+  return new Map(rows.map(({ id, count }) => [id, count]))
+}
+
 export function eventNow(
   clock: Clock,
   reportId: string,

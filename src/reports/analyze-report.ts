@@ -9,7 +9,7 @@ import { claimReleased } from '../db/shadow-bans.ts'
 import { inShardTransaction, nearReport } from '../db/nodes.ts'
 import type { Db } from '../db/pool.ts'
 import { groupedToStore, mayAppear } from '../db/prepared.ts'
-import { insertEvents, markJudged, markSentBefore } from '../db/report-events.ts'
+import { countEvents, insertEvents, markJudged, markSentBefore } from '../db/report-events.ts'
 import { holdReporters } from '../db/reporters.ts'
 import { listRawMessages, listReportsByIds, type Report, type ReportState } from '../db/reports.ts'
 import {
@@ -220,6 +220,8 @@ type LookedUp = {
   standings: ReadonlyMap<string, Standing>
   /** Why a report is not forwarded, for reports above the daily number of their reporters. */
   paced: ReadonlyMap<string, Phrase>
+  /** How often reporters have answered the questions of their uncertain reports. */
+  answers: ReadonlyMap<string, number>
 }
 
 async function lookUp(analyses: readonly ReadReport[], app: Needs): Promise<LookedUp> {
@@ -229,20 +231,24 @@ async function lookUp(analyses: readonly ReadReport[], app: Needs): Promise<Look
   const reporterIds = [...new Set(analyses.map(({ report }) => report.reporterId))]
   const reports = analyses.map(({ report }) => report)
   const near = nearReport(app.pool, reports[0]?.id)
-  const [campaignOf, networks, { standings, paced }] = await Promise.all([
+  const uncertain = analyses.flatMap(({ report, analysis: { origin } }) =>
+    origin && origin.confidence >= app.config.originConfidenceMin ? [] : [report.id],
+  )
+  const [campaignOf, networks, { standings, paced }, answers] = await Promise.all([
     findCampaigns(analyses, app),
     findKnownNetworks(near, ips, app.rdap, app.clock()),
     readStandings(near, reporterIds, app.clock()).then(async (standings) => {
       return { standings, paced: await findPaced(near, reports, standings) }
     }),
+    countEvents(near, 'answered', uncertain),
   ])
-  return { campaignOf, networks, standings, paced }
+  return { campaignOf, networks, standings, paced, answers }
 }
 
 async function judge(
   analyses: readonly ReadReport[],
   relaysOf: RelaysOf,
-  { campaignOf, networks, standings, paced }: LookedUp,
+  { campaignOf, networks, standings, paced, answers }: LookedUp,
   app: Needs,
 ): Promise<Judgment[]> {
   const knownNetwork = (ip: string | undefined) => networks.get(ip ?? '')?.network
@@ -272,7 +278,7 @@ async function judge(
       originConfidenceMin,
       marketer,
       service,
-      askable: askable(analysis, relaysOf(report.id)),
+      askable: askable(analysis, relaysOf(report.id), answers.get(report.id)),
       network: knownNetwork(analysis.origin?.ip),
       registry: networks.get(analysis.origin?.ip ?? '')?.registry ?? 'off',
       forwardTo: app.config.forwardTo,
@@ -310,11 +316,19 @@ function ageOf(
   return ageObstacle(trustedTimes, receivedAt, config.messageAgeMax)
 }
 
-/** Returns the addresses to ask the reporter about; none if all candidates are already answered. */
+/** A person is asked about at most so many machines of one message. */
+const QUESTIONS_MAX = 2
+
+/**
+ * Returns the addresses to ask the reporter about; none if all candidates are already answered, or
+ * after two answers.
+ */
 function askable(
   { candidates, addressesAsked }: AnalysisDigest,
   { confirmed }: ReportRelays,
+  answers = 0,
 ): readonly string[] {
+  if (answers >= QUESTIONS_MAX) return []
   return openCandidates(candidates, confirmed).length > 0 ? addressesAsked : []
 }
 

@@ -94,6 +94,22 @@ test('a machine of the reporter is trusted, and the report is analyzed again', a
   ])
 })
 
+test('a reporter is asked about two machines of a message at most', async () => {
+  const { person, browser } = await asking.visitor()
+  const deeper =
+    'Received: from deep.shop.example (deep.shop.example [203.0.113.9])\r\n' +
+    ' by mail.shop.example (Postfix) with ESMTPS id 4ABE; Mon, 16 Nov 2026 09:59:58 +0000\r\n'
+  const raw = relayedMessage('three').toString().replace('From:', `${deeper}From:`)
+  const id = await asking.report(person, 'three', Buffer.from(raw))
+  for (const relay of ['192.0.2.10', '198.51.100.23']) {
+    expect((await asking.stands(person, id)).question?.candidates[0]?.ip).toBe(relay)
+    await browser.post(`/reports/${id}/answer`, { answer: 'yes', relay })
+    await asking.analyze(id)
+  }
+  const { status, question, origin } = await asking.stands(person, id)
+  expect([status, question, origin?.ip]).toEqual(['kept', null, '203.0.113.9'])
+})
+
 test('"no" is stored, and closes the question permanently', async () => {
   const { person, browser } = await asking.visitor()
   const id = await asking.report(person, 'none')
