@@ -57,7 +57,7 @@ test('after a reboot, the new processes replace the rows of all old ones', async
   expect(await alarm()).toBe('critical')
   const ids: string[] = []
   for (const name of ['web', 'work', 'count', 'receive']) ids.push((await started(name)).id)
-  expect((await idsOf()).toSorted()).toEqual(ids.toSorted())
+  await expect.poll(async () => (await idsOf()).toSorted()).toEqual(ids.toSorted())
   expect(await alarm()).toBe('ok')
 })
 
@@ -111,7 +111,7 @@ test('a process that crashes again and again leaves one row, or none', async () 
     rows.push(id)
   }
   const { id } = await started()
-  expect(await idsOf()).toEqual([id])
+  await expect.poll(idsOf).toEqual([id])
 })
 
 test('a process replaces none of another kind, duty or host, and none that runs', async () => {
@@ -128,7 +128,7 @@ test('a process replaces none of another kind, duty or host, and none that runs'
 test('a process replaces one of the version before', async () => {
   await killed({ duty: null, silentSeconds: 300 })
   const { id } = await started('work', 'analyze-report')
-  expect(await idsOf()).toEqual([id])
+  await expect.poll(idsOf).toEqual([id])
 })
 
 test('a process that is gone and not replaced raises an alarm', async () => {
