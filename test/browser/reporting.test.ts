@@ -96,7 +96,7 @@ test.for(visitors)('a visitor %s sees the route as a picture', async ([mark, opt
   const kinds = await page.evaluate(
     `[...document.querySelectorAll('ol.walk > li')].map((one) => one.className)`,
   )
-  expect(kinds).toEqual(['mailbox', 'ours', 'origin', 'border', 'claimed'])
+  expect(kinds).toEqual(['mailbox', 'ours', 'unclear', 'border', 'claimed'])
   expect(await stations.nth(2).textContent()).toContain('relay.provider.example')
   const marks = await page.evaluate(
     `[...document.querySelectorAll('ol.walk .machine')].map((machine) => {
@@ -104,7 +104,7 @@ test.for(visitors)('a visitor %s sees the route as a picture', async ([mark, opt
        return [borderRadius, transform, borderTopStyle].join(' ')
      })`,
   )
-  // The four marks (the mailbox, one of our machines, the origin and a claim) differ without color.
+  // The four marks (the mailbox, one of our machines, one in doubt and a claim) differ without color.
   expect(new Set(marks as string[]).size).toBe(4)
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(
     await page.evaluate('document.documentElement.clientWidth'),
