@@ -129,7 +129,7 @@ async function collect(place: Place, { inTurn, isOnce, onGood }: Manner, io: Col
       for (const uid of await waitingIn(client, skipped)) {
         if (io.signal.aborted) return
         const isSettled = await inTurn(() =>
-          within(client, () => reportOne(client, uid, place, io)),
+          within(client, () => reportIfThere(client, uid, place, io)),
         )
         // Without keywords, what was refused is remembered until the next connection.
         if (!isSettled || !box.hasKeywords) skipped.add(uid)
@@ -229,6 +229,26 @@ async function waitingIn(client: ImapFlow, skipped: ReadonlySet<number>): Promis
   return uids.filter((uid) => !skipped.has(uid)).toSorted((a, b) => a - b)
 }
 
+/** Reports a message, unless its user or another collector took it away in the meantime. */
+async function reportIfThere(
+  client: ImapFlow,
+  uid: number,
+  place: Place,
+  io: CollectIo,
+): Promise<boolean> {
+  try {
+    return await reportOne(client, uid, place, io)
+  } catch (error) {
+    if (await isGone(client, String(uid))) return true
+    throw error
+  }
+}
+
+async function isGone(client: ImapFlow, uid: string): Promise<boolean> {
+  const found = client.usable && (await client.search({ uid }, { uid: true }))
+  return Array.isArray(found) && found.length === 0
+}
+
 /**
  * Reports a message, then moves or marks it. A message that the service refuses for good stays in
  * the folder. Returns whether the mark of it was stored.
@@ -241,9 +261,9 @@ async function reportOne(
 ): Promise<boolean> {
   const one = String(uid)
   const head = await client.fetchOne(one, { size: true }, { uid: true })
-  // Its user has moved or deleted it in the meantime.
   if (!head) return true
   const answer = await answerFor(client, { uid: one, bytes: head.size ?? 0 }, place)
+  if (!answer) return true
   if (answer.is === 'taken') {
     print(`${named(place)}, UID ${uid}: ${answer.said}`)
     await settle(client, one, place.folder)
@@ -264,16 +284,20 @@ async function settle(client: ImapFlow, uid: string, { moveTo }: CollectedFolder
   throw new Error('The IMAP server did not mark a message.')
 }
 
+/** Reports a message. Returns nothing if it is no longer in the folder. */
 async function answerFor(
   client: ImapFlow,
   { uid, bytes }: { uid: string; bytes: number },
   { account, folder, settings }: Place,
-): Promise<Answered> {
+): Promise<Answered | undefined> {
   const { messageBytesMax, url } = settings
   if (bytes > messageBytesMax)
     return { is: 'refused', why: `The message has ${bytes} bytes, above ${messageBytesMax}.` }
   const message = await client.fetchOne(uid, { source: true }, { uid: true })
-  if (!message || !message.source) return { is: 'refused', why: 'The message cannot be read.' }
+  if (!message || !message.source) {
+    if (await isGone(client, uid)) return undefined
+    return { is: 'refused', why: 'The message cannot be read.' }
+  }
   const reported = reportedIn(message.source, folder.kind)
   if (!reported) return { is: 'refused', why: 'This is not a complaint about a message.' }
   const token = await secretOf(account.tokenFile)

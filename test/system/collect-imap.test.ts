@@ -164,7 +164,7 @@ test('a collector killed at random moments loses no report and doubles none', as
     await collector.ended
   }
   await arriving
-  expect((await collectOnce(file)).code).toBe(0)
+  expect(await collectOnce(file)).toMatchObject({ code: 0, stderr: '' })
   const expected = Array.from({ length: arrived }, (_, at) =>
     hashOf(checkedMail(`number ${at}`, 'https://good.example/')),
   )
@@ -172,6 +172,19 @@ test('a collector killed at random moments loses no report and doubles none', as
   expect(await marks('ann', 'Junk')).toEqual([])
   expect(await marks('ann', 'Reported')).toHaveLength(arrived / 2)
   expect(await marks('ann', 'Trash')).toEqual(Array(arrived / 2).fill(['$SignalpostReported']))
+})
+
+test('two collectors of one folder do not disturb each other', async () => {
+  await asUser('ann', async (client) => {
+    await client.mailboxCreate('Reported')
+    for (let at = 0; at < 40; at++)
+      await client.append('Junk', checkedMail(`shared ${at}`, 'https://good.example/'))
+  })
+  const file = await configure(account('ann', '{ name: Junk, kind: spam, move-to: Reported }'))
+  const both = await Promise.all([collectOnce(file), collectOnce(file)])
+  for (const outcome of both) expect(outcome).toMatchObject({ code: 0, stderr: '' })
+  expect(await reports()).toHaveLength(40)
+  expect(await marks('ann', 'Junk')).toEqual([])
 })
 
 test('a folder of complaints reports the message in each', async () => {
