@@ -1,19 +1,22 @@
 import sql, { bulk } from 'sql-template-tag'
 import type { Db } from './pool.ts'
-import { isOneOf, preparedRowsOf } from './prepared.ts'
+import { preparedRowsOf } from './prepared.ts'
 
 /** A host that the MX records of a domain named: its name, or an address to which it resolved. */
 export type NamedExchanger = { domain: string; host: string }
 
 /** Returns the hosts that the records of a domain named on `since` or later. */
 export async function listExchangers(db: Db, domain: string, since: Date): Promise<string[]> {
-  const found = await preparedRowsOf(db)<NamedExchanger>`
-    select domain, host from mail_exchangers
-    where ${isOneOf('domain', [domain], 'text[]')} and named_on >= ${dayOf(since)}::date`
+  const found = await preparedRowsOf(db)<{ host: string }>`
+    select host from mail_exchangers
+    where domain = ${domain} and named_on >= ${dayOf(since)}::date`
   return found.map(({ host }) => host)
 }
 
-/** Stores that records named hosts at `now`; writes only the hosts that were not named that day. */
+/**
+ * Stores that records named these distinct hosts at `now`; writes only the hosts that were not
+ * named that day.
+ */
 export async function noteExchangers(
   db: Db,
   named: readonly NamedExchanger[],

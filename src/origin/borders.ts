@@ -1,6 +1,6 @@
 import { domainOf, registrableDomainOf } from '../mail/address.ts'
-import { addressPrefix } from '../mail/ip-blocks.ts'
-import { type IpAddress, isRoutable, type NetworkSet } from '../mail/ip.ts'
+import { block24Or48 } from '../mail/ip-blocks.ts'
+import { isRoutable, type NetworkSet } from '../mail/ip.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import { gatewayOfHost, gatewayOfPeer } from './gateways.ts'
 import { type Hop, isLinked } from './hop.ts'
@@ -100,11 +100,6 @@ export function exchangerOf(
   return [...exchangers.names].find((name) => gatewayOfHost(name) === gateway)
 }
 
-/** The network in which the machines of one organization are next to each other: /24 or /48. */
-function networkOf(address: IpAddress): string {
-  return addressPrefix(address, { octets: 3, groups: 3 })
-}
-
 /**
  * Whether the peer received the message from an outside host that did not authenticate, by the
  * lines of the peer and of the machines of its domain. Such a peer may receive mail for the
@@ -115,7 +110,8 @@ function isFromOutside(entry: Hop, hops: readonly Hop[]): boolean {
   const first = hops[entry.index + 1]
   if (!first || senderOf(entry)) return false
   const domain = registrableDomainOf(rdns ?? entry.helo)
-  const network = entry.fromIp && networkOf(entry.fromIp)
+  // Machines of one organization are often neighbors.
+  const block = entry.fromIp && block24Or48(entry.fromIp)
   const isOfPeer = (host: string | undefined) =>
     host !== undefined && domain !== undefined && registrableDomainOf(host) === domain
   const isSameRecipient = entry.field?.for !== undefined && entry.field.for === first.field?.for
@@ -125,7 +121,7 @@ function isFromOutside(entry: Hop, hops: readonly Hop[]): boolean {
     if (!field || isHandedIn(hop) || isByUser(hop)) return false
     const isLocal = byHost === undefined || !byHost.includes('.') || byHost.endsWith('.local')
     if (hop !== first && !isLocal && !isOfPeer(byHost)) return false
-    const isNear = isOfPeer(hop.rdns) || (fromIp && networkOf(fromIp) === network)
+    const isNear = isOfPeer(hop.rdns) || (fromIp && block24Or48(fromIp) === block)
     if (fromIp && isRoutable(fromIp) && !isNear) return true
   }
   return false

@@ -284,13 +284,18 @@ export function listHandOver(
   fields: readonly HeaderField[],
 ): { owner: string; to: Hop } | undefined {
   const owner = registrableDomainOf(entry.rdns)
-  const listId = /<([^<>]{1,253})>/.exec(fieldValue(fields, 'list-id') ?? '')?.[1]
-  if (owner === undefined || registrableDomainOf(listId?.toLowerCase()) !== owner) return undefined
+  if (owner === undefined || listDomain(fields) !== owner) return undefined
   for (const hop of hops.slice(entry.index + 1)) {
     if (registrableDomainOf(hop.byHost) !== owner) return undefined
     if (hop.fromIp && isRoutable(hop.fromIp)) return { owner, to: hop }
   }
   return undefined
+}
+
+/** The registrable domain of the List-Id, which anybody may write. */
+export function listDomain(fields: readonly HeaderField[]): string | undefined {
+  const listId = /<([^<>]{1,253})>/.exec(fieldValue(fields, 'list-id') ?? '')?.[1]
+  return registrableDomainOf(listId?.toLowerCase())
 }
 
 /** The fields above a Received line: they were added after it, by machines we trust. */

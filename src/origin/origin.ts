@@ -5,7 +5,13 @@ import { networkSet, parseIp } from '../mail/ip.ts'
 import { authorAddress } from '../mail/message.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import type { DnsFindings, SpfFinding } from './authenticity/dns-findings.ts'
-import { followForwarder, type ForwardingProof, type Submitter, submitterOf } from './forwarders.ts'
+import {
+  followForwarder,
+  listDomain,
+  type ForwardingProof,
+  type Submitter,
+  submitterOf,
+} from './forwarders.ts'
 import { guessed, type Walk, walkToInjection } from './injection-point.ts'
 import type { ProviderProfile } from './provider-profiles.ts'
 import { isSealer, isWrittenBy, senderOf } from './providers.ts'
@@ -213,8 +219,7 @@ function maySendForAuthor(
   if (provider || !entry) return true
   const domain = registrableDomainOf(entry.rdns ?? entry.helo)
   if (domain === undefined) return false
-  const list = /<([^<>]{1,253})>/.exec(fieldValue(fields, 'list-id') ?? '')?.[1]
-  if (registrableDomainOf(list?.toLowerCase()) === domain) return true
+  if (listDomain(fields) === domain) return true
   if (registrableDomainOf(hops[entry.index + 1]?.helo) === domain) return true
   return authorDomainsOf(fields).has(domain)
 }

@@ -61,7 +61,7 @@ export async function startWork(
   const marketers = opened && (await openMarketers(app))
   const userAgent = `Signalpost (${app.config.publicUrl})`
   const postOneClick = createOneClick({ resolve: dnsTools.resolve, userAgent })
-  const { webhookNetworks: networks } = app.config
+  const networks = app.config.webhookNetworks
   const postWebhook = createPostWebhook({ resolve: dnsTools.resolve, networks, userAgent })
   const forwarding = openForwarding(app)
   const mailIn = { intake: createIntake(app), limits: createLimits(app) }

@@ -65,7 +65,7 @@ type Known = { hosts: ExchangerHosts | undefined; isAnswered: boolean }
 async function findKnown(domain: string, app: Needs): Promise<Known> {
   const asked = findExchangers(domain, app.resolve).catch(() => undefined)
   const found = await inTime(asked, WAIT_MS_MAX, undefined)
-  const hosts = found ? [...found.names, ...found.addresses] : []
+  const hosts = found ? [...new Set([...found.names, ...found.addresses])] : []
   const isAnswered = found !== undefined
   try {
     const earlier = await listExchangers(app.pool, domain, oldestNamed(app))
