@@ -1,11 +1,12 @@
 import { domainOf, registrableDomainOf } from '../mail/address.ts'
 import { block24Or48 } from '../mail/ip-blocks.ts'
-import { isRoutable, type NetworkSet } from '../mail/ip.ts'
+import { isInternal, isRoutable, type NetworkSet } from '../mail/ip.ts'
 import { type Phrase, phrase } from '../phrase.ts'
-import { gatewayOfHost, gatewayOfPeer } from './gateways.ts'
+import { gatewayOfHost, gatewayOfPeer, isSameGateway } from './gateways.ts'
 import { type Hop, isLinked } from './hop.ts'
 import type { ProviderProfile } from './provider-profiles.ts'
 import { isByUser, isHandedIn, providerOfHost, senderOf } from './providers.ts'
+import { isSameServer } from './same-server.ts'
 
 /** The hosts that the MX records of a reporter's domains name (RFC 5321 §5). */
 export type Exchangers = {
@@ -26,26 +27,30 @@ type Receiver = {
 
 /**
  * Judges the last hand-over: the peer is no known machine of the reporter's side. But an unknown
- * one may be: a gateway, or the border of another domain. Then nobody is named, and the reporter
- * is asked. The hand-over is certain if the MX records say so, if a host of a known provider wrote
- * the line, or if the peer did not receive the message from outside itself.
+ * one may be: a gateway, the border of another domain, or a forwarder. Then nobody is named, and
+ * the reporter is asked. The hand-over is certain if the MX records say so, if a host of a known
+ * provider wrote the line, or if the peer did not receive the message from outside itself. Records
+ * and providers know nothing about forwarders, which receive for another address.
  */
 export function judgeHandOver(
   hop: Hop,
   hops: readonly Hop[],
-  { exchangers, provider, seesClient }: Receiver,
+  receiver: Receiver,
 ): { is: 'stranger'; doubt?: Phrase } {
   const ip = hop.fromIp?.text ?? ''
   const gateway = gatewayOfPeer(hop, hops[hop.index + 1])
+  const { exchangers, provider, seesClient } = receiver
+  const found = exchangers && byRecords(hop, hops, { ...receiver, exchangers }, gateway)
+  const isGuess = found === 'unclear' || (gateway !== undefined && found === undefined)
+  if (!isGuess) {
+    if (seesClient && hop.index === 0) return { is: 'stranger' }
+    const outside = fromOutside(hop, hops)
+    const isKnown = found === 'stranger' || provider !== undefined
+    if (!outside || (outside === 'same' && isKnown)) return { is: 'stranger' }
+  }
   const doubt = gateway
     ? phrase('peer-is-gateway', { ip, service: gateway.name })
     : phrase('peer-may-receive', { ip, host: hop.rdns ?? hop.helo ?? ip })
-  if (exchangers) {
-    const found = byRecords(hop, hops, exchangers, gateway)
-    if (found) return found === 'unclear' ? { is: 'stranger', doubt } : { is: 'stranger' }
-  }
-  const isClient = seesClient === true && hop.index === 0
-  if (!gateway && (provider || isClient || !isFromOutside(hop, hops))) return { is: 'stranger' }
   return { is: 'stranger', doubt }
 }
 
@@ -60,11 +65,16 @@ export function judgeHandOver(
 function byRecords(
   hop: Hop,
   hops: readonly Hop[],
-  { domain, names }: Exchangers,
+  { exchangers: { domain, names }, provider }: Receiver & { exchangers: Exchangers },
   gateway: ReturnType<typeof gatewayOfPeer>,
 ): 'stranger' | 'unclear' | undefined {
   const all = [...names]
-  if (gateway && all.some((name) => gatewayOfHost(name) === gateway)) return 'unclear'
+  const host = hop.rdns ?? hop.helo ?? ''
+  if (gateway && all.some((name) => isSameGateway(name, host))) return 'unclear'
+  // Providers hand mail of their customers on to other servers of these customers.
+  const sender = senderOf(hop)
+  const isSenderInMx = sender && all.some((name) => providerOfHost(name) === sender)
+  if (isSenderInMx && sender !== provider) return 'unclear'
   const domains = new Set(
     all.flatMap((name) => {
       if (providerOfHost(name) || gatewayOfHost(name)) return []
@@ -95,34 +105,52 @@ export function exchangerOf(
   if (exchangers.addresses.has(fromIp)) return rdns ?? fromIp.text
   if (rdns === undefined) return undefined
   if (exchangers.names.has(rdns)) return rdns
-  const gateway = gatewayOfHost(rdns)
-  if (!gateway || !next || gatewayOfHost(next.byHost) !== gateway) return undefined
-  return [...exchangers.names].find((name) => gatewayOfHost(name) === gateway)
+  if (next?.byHost === undefined || !isSameGateway(rdns, next.byHost)) return undefined
+  return [...exchangers.names].find((name) => isSameGateway(name, rdns))
 }
 
 /**
  * Whether the peer received the message from an outside host that did not authenticate, by the
- * lines of the peer and of the machines of its domain. Such a peer may receive mail for the
- * reporter. The machines of an author take mail from inside, and from users who authenticate.
+ * lines of the peer and of the machines of its domain, for the same address as the receiver or for
+ * another one. Such a peer may receive mail for the reporter. The machines of an author take mail
+ * from inside, and from users who authenticate.
  */
-function isFromOutside(entry: Hop, hops: readonly Hop[]): boolean {
-  const { rdns } = entry
+function fromOutside(entry: Hop, hops: readonly Hop[]): 'same' | 'other' | undefined {
   const first = hops[entry.index + 1]
-  if (!first || senderOf(entry)) return false
-  const domain = registrableDomainOf(rdns ?? entry.helo)
+  if (!first || senderOf(entry)) return undefined
+  const domains = new Set(
+    [entry.rdns, entry.helo].flatMap((host) => registrableDomainOf(host) ?? []),
+  )
   // Machines of one organization are often neighbors.
   const block = entry.fromIp && block24Or48(entry.fromIp)
-  const isOfPeer = (host: string | undefined) =>
-    host !== undefined && domain !== undefined && registrableDomainOf(host) === domain
-  const isSameRecipient = entry.field?.for !== undefined && entry.field.for === first.field?.for
-  if (!isLinked(entry, first) && !isOfPeer(first.byHost) && !isSameRecipient) return false
-  for (const hop of hops.slice(entry.index + 1)) {
-    const { field, fromIp, byHost } = hop
-    if (!field || isHandedIn(hop) || isByUser(hop)) return false
-    const isLocal = byHost === undefined || !byHost.includes('.') || byHost.endsWith('.local')
-    if (hop !== first && !isLocal && !isOfPeer(byHost)) return false
-    const isNear = isOfPeer(hop.rdns) || (fromIp && block24Or48(fromIp) === block)
-    if (fromIp && isRoutable(fromIp) && !isNear) return true
+  const isOfPeer = (host: string | undefined) => domains.has(registrableDomainOf(host) ?? '')
+  const recipient = entry.field?.for
+  const isSameRecipient = recipient !== undefined && recipient === first.field?.for
+  if (!isLinked(entry, first) && !isOfPeer(first.byHost) && !isSameRecipient) return undefined
+  for (let at = entry.index + 1; at < hops.length; at++) {
+    const [hop, above, below] = [hops[at], hops[at - 1], hops[at + 1]]
+    if (!hop?.field || isHandedIn(hop)) return undefined
+    // A filter that runs as a user hands the message back to its own mail server.
+    if (isByUser(hop) && !(below && isSameServer(hop, below))) return undefined
+    const { fromIp, rdns, byHost } = hop
+    const isInside = !byHost?.includes('.') || (above?.fromIp && isInternal(above.fromIp))
+    if (hop !== first && !isInside && !isOfPeer(byHost)) return undefined
+    const isOwnName = isOfPeer(rdns) && rdns !== undefined && !looksLikeCustomer(rdns)
+    const isNear = isOwnName || (fromIp && block24Or48(fromIp) === block)
+    if (!fromIp || !isRoutable(fromIp) || isNear) continue
+    return isOtherAddress(hop.field.for, recipient) ? 'other' : 'same'
   }
-  return false
+  return undefined
+}
+
+function isOtherAddress(one: string | undefined, other: string | undefined): boolean {
+  if (!one?.includes('@') || !other?.includes('@')) return false
+  return one.toLowerCase() !== other.toLowerCase()
+}
+
+/** Whether a reverse name is one that a network gives to the machines of its customers. */
+export function looksLikeCustomer(name: string): boolean {
+  const digits = name.split(/\D+/).filter((run) => run !== '')
+  if (digits.length >= 3) return true
+  return /(^|[.-])(dsl|adsl|dyn|dynamic|dial|pool|ppp|cable|client|cust|dhcp|static)/.test(name)
 }

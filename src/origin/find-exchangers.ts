@@ -58,7 +58,9 @@ async function hostsOf(domain: string, resolve: Resolve): Promise<string[] | und
   const answer = await resolve(domain, 'MX')
   if (answer.is === 'none') return [domain]
   if (answer.is === 'unknown') return undefined
-  return answer.records.slice(0, HOSTS_MAX).map((host) => host.toLowerCase().replace(/\.$/, ''))
+  // A domain with `.` as its only host receives no mail (RFC 7505).
+  const names = answer.records.map((host) => host.toLowerCase().replace(/\.$/, '')).filter(Boolean)
+  return names.length === 0 ? undefined : names.slice(0, HOSTS_MAX)
 }
 
 async function addressesOf(name: string, type: 'A' | 'AAAA', resolve: Resolve): Promise<string[]> {

@@ -8,6 +8,8 @@ type Gateway = {
    * lower case.
    */
   hosts: RegExp
+  /** Captures the customer, if each has machines of its own. */
+  customer?: RegExp
 }
 
 /**
@@ -23,13 +25,21 @@ const gateways: readonly Gateway[] = [
     hosts: /(^|\.)(mimecast\.com|mimecast\.co\.za|mimecast-offshore\.com)$/,
   },
   // help.proofpoint.com; Essentials uses ppe-hosted.com; lines "(PPS)" and "pps.filterd".
-  { name: 'Proofpoint', hosts: /(^|\.)(pphosted\.com|ppe-hosted\.com|ppops\.net)$/ },
+  {
+    name: 'Proofpoint',
+    hosts: /(^|\.)(pphosted\.com|ppe-hosted\.com|ppops\.net)$/,
+    customer: /^m\w+-([\da-f]{8})\.(?:gslb\.)?pphosted\.com$/,
+  },
   // techdocs.broadcom.com, "Email Security.cloud": clusterN.*.messagelabs.com.
   { name: 'Symantec MessageLabs', hosts: /(^|\.)(messagelabs\.com)$/ },
   // campus.barracuda.com, "Email Gateway Defense": *.ess.barracudanetworks.com.
   { name: 'Barracuda', hosts: /(^|\.)(barracudanetworks\.com|cudaops\.com)$/ },
   // docs.ces.cisco.com: mx1.<customer>.iphmx.com, esaN.<customer>.iphmx.com.
-  { name: 'Cisco Secure Email', hosts: /(^|\.)(iphmx\.com)$/ },
+  {
+    name: 'Cisco Secure Email',
+    hosts: /(^|\.)(iphmx\.com)$/,
+    customer: /\.([\w-]+)\.iphmx\.com$/,
+  },
   // docs.trendmicro.com, "Email Security": *.in.tmes.trendmicro.com, *.relay.tmes.trendmicro.com.
   { name: 'Trend Micro', hosts: /(^|\.)(trendmicro\.com|trendmicro\.eu|trendmicro\.co\.jp)$/ },
   // documentation.n-able.com, "Mail Assure": mx*.antispamcloud.com, mx.spamexperts.com.
@@ -59,6 +69,14 @@ const gateways: readonly Gateway[] = [
 export function gatewayOfHost(name: string | undefined): Gateway | undefined {
   if (name === undefined) return undefined
   return gateways.find(({ hosts }) => hosts.test(name))
+}
+
+/** Whether a gateway may use both names for the same customer. */
+export function isSameGateway(one: string, other: string): boolean {
+  const gateway = gatewayOfHost(one)
+  if (!gateway || gatewayOfHost(other) !== gateway) return false
+  const [first, second] = [one, other].map((name) => gateway.customer?.exec(name)?.[1])
+  return first === undefined || second === undefined || first === second
 }
 
 /**

@@ -8,11 +8,12 @@ import {
   isHandedIn,
   isInsidePeer,
   isLmtp,
+  isRouterName,
   isWrittenBy,
   providerOfHost,
   recognizeProvider,
 } from './providers.ts'
-import { type Exchangers, exchangerOf, judgeHandOver } from './borders.ts'
+import { type Exchangers, exchangerOf, judgeHandOver, looksLikeCustomer } from './borders.ts'
 import { isSameServer } from './same-server.ts'
 import { type Hop, isLinked } from './hop.ts'
 
@@ -253,15 +254,16 @@ function fromInternal(hop: Hop, hops: readonly Hop[], { home, provider }: Contex
 /**
  * Whether a machine with an internal address wrote the next line: it greeted with the name that the
  * next writer gives itself, in the receiver's domain or without a domain, and has a reverse name in
- * that domain too, or one that begins with the same word. A gateway that hides its clients seldom
- * has such a name.
+ * that domain too, or one that begins with the same word. The name of a router does not suffice,
+ * because it may hide its clients.
  */
 function isRelay({ helo, rdns, byHost }: Hop, next: Hop, home: Home | undefined): boolean {
   if (helo === undefined || rdns === undefined || helo === byHost || next.byHost !== helo) {
     return false
   }
   const isAtHome = (host: string) => home !== undefined && registrableDomainOf(host) === home.domain
-  if (firstWord(rdns) !== firstWord(helo) && !isAtHome(rdns)) return false
+  const isNamed = firstWord(rdns) === firstWord(helo) || isAtHome(rdns)
+  if (!isNamed || isRouterName(isAtHome(rdns) ? firstWord(rdns) : rdns)) return false
   return !helo.includes('.') || isAtHome(helo)
 }
 
@@ -339,12 +341,6 @@ function isOfHome({ rdns, helo }: Hop, next: Hop | undefined, { home, exchangers
 function maybeSameDomain(hop: Hop, next: Hop | undefined, { home }: Context): boolean {
   if (!home || next === undefined || registrableDomainOf(hop.helo) !== home.domain) return false
   return /^microsoft smtp/i.test(hop.field?.with ?? '') && isLinked(hop, next)
-}
-
-function looksLikeCustomer(name: string): boolean {
-  const digits = name.split(/\D+/).filter((run) => run !== '')
-  if (digits.length >= 3) return true
-  return /(^|[.-])(dsl|adsl|dyn|dynamic|dial|pool|ppp|cable|client|cust|dhcp|static)/.test(name)
 }
 
 /** The receiver's domain. */

@@ -48,12 +48,14 @@ const microsoft: ProviderProfile = {
     '.outlook.cn',
     '.hotmail.com',
     '.hotmail.msn.com',
+    '.mx.microsoft',
   ],
   borders: [
     '.mail.protection.outlook.com',
     '.mail.protection.partner.outlook.cn',
     '.hotmail.com',
     '.hotmail.msn.com',
+    '.mx.microsoft',
   ],
   tenantField: 'x-originatororg',
   sealers: ['microsoft.com'],
@@ -124,7 +126,12 @@ const proton: ProviderProfile = {
 
 const gmx: ProviderProfile = {
   name: 'GMX and WEB.DE',
-  hosts: ['.gmx.net', '.gmx.com', '.web.de', '.kundenserver.de', '.1and1.com'],
+  hosts: [
+    ...['.gmx.net', '.gmx.com', '.web.de', '.kundenserver.de', '.1and1.com'],
+    // The MX names of domains at IONOS.
+    ...['mx00.ionos.de', 'mx01.ionos.de', 'mx00.ionos.com', 'mx01.ionos.com'],
+    ...['mx00.ionos.fr', 'mx01.ionos.fr', 'mx00.ionos.co.uk', 'mx01.ionos.co.uk'],
+  ],
   borders: ['.gmx.net', '.gmx.com', '.web.de', '.kundenserver.de'],
   bareHosts: /^(mxgmx|mxweb|mxeue|mrgmx|mrweb|msvc-)[a-z-]*\d/,
   relays: networkSet([]),

@@ -89,7 +89,19 @@ export function isInsidePeer({ field, fromIp, rdns }: Hop, next: Hop | undefined
   if (!fromIp) return field?.from === undefined || isLmtp(field.with)
   if (!isInternal(fromIp)) return false
   if (isLmtp(field?.with)) return true
-  return addressScope(fromIp) === 'private' && rdns !== undefined && rdns === next?.byHost
+  if (addressScope(fromIp) !== 'private' || rdns === undefined || isRouterName(rdns)) return false
+  return rdns === next?.byHost
+}
+
+const routerName =
+  /^(?:_gateway|gateway|gw|router|firewall|fw|nat|fritz|host|bridge)[\d-]*(?:\.(?:docker\.)?(?:lan|local|localdomain|internal|home|home\.arpa|corp|intern|box|private))?$/
+
+/**
+ * Whether a name outside the public DNS is that of a router or of a container's host, which may
+ * hide the addresses of any clients behind its own.
+ */
+export function isRouterName(host: string): boolean {
+  return routerName.test(host)
 }
 
 /**

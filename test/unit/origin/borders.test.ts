@@ -252,3 +252,64 @@ test('a stranger that greets with the name of an MX host is the origin', () => {
   const { origin } = walk([greeting, toBorder], exchangers('mail.home.example', 'mx2.home.example'))
   expect(origin).toMatchObject({ ip: border, confidence: 0.9 })
 })
+
+test('a forwarder is asked about, also where a provider or the MX records know the receiver', () => {
+  const lower = toBorder.replace('reader@home.example', 'alias@hoster.example')
+  const atGoogle = fromBorder.replace(
+    /by .*/,
+    'by mx.google.com with ESMTPS id a1 for <r@gmail.com>',
+  )
+  expect(
+    walk([atGoogle, toBorder.replace('reader@home.example', 'r@gmail.com')]).origin,
+  ).toMatchObject({
+    ip: border,
+    confidence: 0.98,
+  })
+  expect(walk([atGoogle, lower]).origin?.confidence).toBeLessThan(0.7)
+  expect(walk([fromBorder, lower], exchangers('mail.home.example')).origin).toBeNull()
+})
+
+test('a provider in the MX records hands mail on to the servers of its customer', () => {
+  const lines = [
+    'from mail-a1.google.com (mail-a1.google.com [209.85.160.1]) by mail.home.example (Postfix) ' +
+      'with ESMTPS id 1 for <reader@home.example>',
+    'from mail.spammer.example (mail.spammer.example [192.0.2.9]) by mx.google.com with ESMTPS id 2',
+  ]
+  expect(walk(lines, exchangers('mx2.home.example')).origin).toMatchObject({ confidence: 0.9 })
+  expect(walk(lines, exchangers('aspmx.l.google.com')).origin).toBeNull()
+})
+
+test.for([
+  ['whose own filter runs as a user', 'by mx.hoster.example (Postfix, from userid 1001) id'],
+  ['with an inner machine', 'from inner (inner [10.0.0.8]) by mx.hoster.example with ESMTP id'],
+] as const)('a relay %s is asked about', ([, step]) => {
+  const at = (line: string, id: string) => line.replace(/id 4A\d/, `id ${id}`)
+  const inner = step.includes('userid') ? 'mx.hoster.example' : 'inner.corp.lan'
+  const lower = at(toBorder, '0A3BD4BC1C').replace('by mx.hoster.example', `by ${inner}`)
+  expect(walk([fromBorder, `${step} 0C3BD4BC1D`, lower]).origin).toBeNull()
+})
+
+test('the name that a hoster gives to all its machines makes no spammer a neighbor', () => {
+  const upper = fromBorder.replaceAll('mx.hoster.example', 'static.25.100.51.198.hoster.example')
+  const lower = toBorder
+    .replaceAll('mail.spammer.example', 'static.9.2.0.192.hoster.example')
+    .replace('by mx.hoster.example', 'by static.25.100.51.198.hoster.example')
+  expect(walk([upper, lower]).origin?.confidence).toBeLessThan(0.7)
+})
+
+test.for(['gateway.lan', '_gateway', 'host.docker.internal'])(
+  'behind the router %s, which hides its clients, no line is certain',
+  (router) => {
+    const lines = [
+      `from ${router} (${router} [172.17.0.1]) by mail.home.example (Postfix) with ESMTP id 1`,
+      `from bank.example (bank.example [192.0.2.9]) by ${router} with ESMTP id 2`,
+    ]
+    expect(walk(lines).origin?.confidence ?? 0).toBeLessThan(0.7)
+  },
+)
+
+test('a machine that a gateway gives to another customer is not the reporter’s', () => {
+  const lines = behind(gateways[1], receivers[0][1])
+  const { origin } = walk(lines, exchangers('mxa-00777777.gslb.pphosted.com'))
+  expect(origin).toMatchObject({ ip: '203.0.113.25', confidence: 0.9 })
+})

@@ -41,6 +41,8 @@ test('without an answer, or for a name that is no domain, nothing is known', asy
   const { resolve } = zone({ 'MX home.example.net': unknown })
   expect(await findExchangers('home.example.net', resolve)).toBeUndefined()
   expect(await findExchangers('localhost', resolve)).toBeUndefined()
+  const { resolve: resolveNull } = zone({ 'MX home.example.net': ['.'] })
+  expect(await findExchangers('home.example.net', resolveNull)).toBeUndefined()
 })
 
 test('the addresses of a known provider or gateway are not asked for', async () => {
