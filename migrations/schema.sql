@@ -727,7 +727,7 @@ create table letters (
   keys_expire_at timestamp with time zone,
   constraint letters_pkey PRIMARY KEY (id),
   constraint letters_encoding_known CHECK ((encoding = ANY (ARRAY['identity'::text, 'zstd'::text]))),
-  constraint letters_kind_known CHECK ((kind = ANY (ARRAY['advice'::text, 'answer'::text, 'enrollment'::text, 'mail-in'::text, 'account'::text, 'news'::text, 'summary'::text]))),
+  constraint letters_kind_known CHECK ((kind = ANY (ARRAY['advice'::text, 'answer'::text, 'enrollment'::text, 'mail-in'::text, 'account'::text, 'news'::text, 'summary'::text, 'probe'::text]))),
   constraint letters_state_known CHECK ((state = ANY (ARRAY['queued'::text, 'held'::text, 'sent'::text, 'bounced'::text, 'refused'::text, 'suppressed'::text])))
 ) partition by RANGE (id);
 create index letters_address_idx on letters (address, id);
@@ -788,6 +788,19 @@ create table mail_in_addresses (
   constraint mail_in_addresses_secret_unique UNIQUE (secret_hash),
   constraint mail_in_addresses_reporter_fkey FOREIGN KEY (reporter_id) REFERENCES reporters(id) ON DELETE CASCADE,
   constraint mail_in_addresses_generation_positive CHECK ((generation > 0))
+);
+
+-- mail_probes: distributed by reporter_id
+create table mail_probes (
+  reporter_id uuid not null,
+  letter_id uuid not null,
+  report_id uuid not null,
+  border text,
+  relays integer not null,
+  came_at timestamp with time zone not null,
+  constraint mail_probes_pkey PRIMARY KEY (reporter_id, letter_id),
+  constraint mail_probes_owner_fkey FOREIGN KEY (reporter_id) REFERENCES reporters(id) ON DELETE CASCADE,
+  constraint mail_probes_border_length CHECK ((length(border) <= 253))
 );
 
 -- mail_relay: local

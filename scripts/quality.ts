@@ -17,7 +17,7 @@ import { isUnwantedKind } from '../src/verdict/model/training.ts'
  * phishing, malware, ham, newsletters. Prints figures and the confidence interval of each.
  *
  * With --mailboxes DIR, measures the origin instead, for each installation in DIR; with
- * --exchangers too, as if the MX records of each were known.
+ * --exchangers too, as if the MX records of each were known, with --probe, as after a test letter.
  */
 const usual = path.join(import.meta.dirname, '..', '..', 'shared', 'corpus')
 const { values } = parseArgs({
@@ -28,6 +28,7 @@ const { values } = parseArgs({
     explain: { type: 'boolean', default: false },
     mailboxes: { type: 'string' },
     exchangers: { type: 'boolean', default: false },
+    probe: { type: 'boolean', default: false },
   },
 })
 /** Prints a line about each message to standard error. */
@@ -80,7 +81,7 @@ for (const account of ['new', 'vouched'] as const) {
 
 async function printOrigins(folder: string): Promise<void> {
   const measured = await measureMailboxes(folder, {
-    knowsExchangers: values.exchangers,
+    known: values.exchangers ? 'exchangers' : values.probe ? 'probe' : 'nothing',
     explain,
   })
   const rows = measured.map(({ name, counts }) => [name, counts] as const)

@@ -4,12 +4,18 @@ import path from 'node:path'
 import { domainOf } from '../../src/mail/address.ts'
 import { parseHeader } from '../../src/mail/header.ts'
 import { type AnalysisOptions, analyzePlainly } from '../../src/pieces/analyze.ts'
+import { blockOfAddress } from '../../src/mail/ip-blocks.ts'
 import { parseIp } from '../../src/mail/ip.ts'
 import { type Hop, readHops } from '../../src/origin/hop.ts'
+import { findWayIn } from '../../src/origin/way-in.ts'
+import type { Resolve } from '../../src/world.ts'
 
 /** How the origin that was found compares with the machine that handed the message over. */
 export const outcomes = ['right-sure', 'right-asked', 'wrong-asked', 'wrong-sure', 'none'] as const
 export type Outcome = (typeof outcomes)[number]
+
+/** What is known of an installation before its messages are measured. */
+type Known = 'exchangers' | 'probe'
 
 /** The outcomes of the messages of an installation. */
 type InstallationOutcomes = { name: string; counts: Record<Outcome, number> }
@@ -23,24 +29,28 @@ type Meta = { own_by: string; own_from?: string }
 /**
  * Finds the origin of every message of the installations in `folder`, as for a first report whose
  * reporter said nothing before. An installation is a folder with `messages`, `truth.jsonl` and
- * `meta.json`. With `knowsExchangers`, the names and addresses of the hosts that write Received
- * fields for the installation are known, as from MX records.
+ * `meta.json`. With `exchangers`, the names and addresses of the hosts that write Received
+ * fields for the installation are known, as from MX records; with `probe`, the way of one message,
+ * as of a test letter. That message is not measured.
  */
 export async function measureMailboxes(
   folder: string,
-  { knowsExchangers, explain }: { knowsExchangers: boolean; explain: (line: string) => void },
+  { known, explain }: { known: Known | 'nothing'; explain: (line: string) => void },
 ): Promise<InstallationOutcomes[]> {
   const measured: InstallationOutcomes[] = []
   for (const name of readdirSync(folder).toSorted()) {
     const own = path.join(folder, name)
     if (!existsSync(path.join(own, 'truth.jsonl'))) continue
     const messages = await readMessages(own)
-    const exchangers = knowsExchangers ? await exchangersOf(own, messages) : undefined
+    const exchangers = known === 'exchangers' ? await exchangersOf(own, messages) : undefined
+    const probe = known === 'probe' ? await probeOf(messages) : undefined
     const counts = { 'right-sure': 0, 'right-asked': 0, 'wrong-asked': 0, 'wrong-sure': 0, none: 0 }
     for (const { file, handover, raw, hops } of messages) {
+      if (file === probe?.file) continue
       const { origin } = await analyzePlainly(raw, {
         trustedRelays: [],
         ignoreStamps: false,
+        ...probe?.options,
         ...(exchangers && { exchangers: { ...exchangers, domain: recipientDomain(hops) } }),
       })
       const isRight = origin?.ip === parseIp(handover)?.text
@@ -61,12 +71,31 @@ function recipientDomain(hops: readonly Hop[]): string {
   return domainOf(recipient ?? '') ?? ''
 }
 
-type Known = { file: string; handover: string; raw: Buffer; hops: Hop[] }
+/**
+ * What a test letter would show that took the way of a message: of the one with the middle number
+ * of lines. It comes from the machine that handed that message over.
+ */
+async function probeOf(messages: readonly Message[]) {
+  const ordered = messages.toSorted((one, other) => one.hops.length - other.hops.length)
+  const probe = ordered[Math.floor(ordered.length / 2)]
+  if (!probe) return undefined
+  const policy = `v=spf1 ip${probe.handover.includes(':') ? 6 : 4}:${probe.handover} -all`
+  const resolve: Resolve = async () => ({ is: 'found', records: [policy] })
+  const sender = { domain: 'site.example', relayHost: undefined }
+  const way = await findWayIn(probe.hops, sender, resolve)
+  if (!way) return undefined
+  const { border, relays } = way
+  const trustedRelays = relays.flatMap(({ ip }) => blockOfAddress(ip) ?? [])
+  const exchangers = border && { domain: '', names: [border], addresses: [] }
+  return { file: probe.file, options: { trustedRelays, ...(exchangers && { exchangers }) } }
+}
 
-async function readMessages(own: string): Promise<Known[]> {
+type Message = { file: string; handover: string; raw: Buffer; hops: Hop[] }
+
+async function readMessages(own: string): Promise<Message[]> {
   const lines = (await readFile(path.join(own, 'truth.jsonl'), 'utf8')).split('\n')
   const truths = lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Truth)
-  const known: Known[] = []
+  const known: Message[] = []
   for (const { file, handover } of truths) {
     if (handover === null) continue
     const raw = await readFile(path.join(own, 'messages', file))
@@ -81,7 +110,7 @@ async function readMessages(own: string): Promise<Known[]> {
  */
 async function exchangersOf(
   own: string,
-  messages: readonly Known[],
+  messages: readonly Message[],
 ): Promise<NonNullable<AnalysisOptions['exchangers']>> {
   const { own_by, own_from = '' } = JSON.parse(
     await readFile(path.join(own, 'meta.json'), 'utf8'),

@@ -7,9 +7,18 @@ import { changesAny, type Packed, rowOf, rowsOf } from './rows.ts'
 
 /**
  * The subject of a letter: an account, advice, enrollment, mailed-in reports, news about reports,
- * or a monthly summary. Old letters about one answer of a desk have the kind `answer`.
+ * the way that mail takes to the reporter, or a monthly summary. Old letters about one answer of a
+ * desk have the kind `answer`.
  */
-type LetterKind = 'account' | 'advice' | 'answer' | 'enrollment' | 'mail-in' | 'news' | 'summary'
+type LetterKind =
+  | 'account'
+  | 'advice'
+  | 'answer'
+  | 'enrollment'
+  | 'mail-in'
+  | 'news'
+  | 'probe'
+  | 'summary'
 
 /** The state of a letter; see the diagram in `src/README.md`. */
 export type LetterState = 'queued' | 'held' | 'sent' | 'bounced' | 'refused' | 'suppressed'

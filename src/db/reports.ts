@@ -248,8 +248,9 @@ export async function listLookUps(db: Db, before: string, limit: number): Promis
 export async function listAskedReports(
   tx: Db,
   reporterId: string,
-  page: { about: readonly string[]; from: string; limit: number },
+  page: { about: readonly string[] | 'all'; from: string; limit: number },
 ): Promise<string[]> {
+  const about = page.about === 'all' ? ['0.0.0.0/0', '::/0'] : page.about
   const { rows } = await tx.query<{ id: string }>(sql`
     select reports.id from reports
       join analyses on analyses.id = reports.id and analyses.shard = reports.shard
@@ -258,7 +259,7 @@ export async function listAskedReports(
       and judgment -> 'consequence' ->> 'action' = 'ask'
       and exists (
         select from jsonb_array_elements_text(judgment -> 'consequence' -> 'about') as asked (ip)
-        where asked.ip::inet <<= any(${page.about}::cidr[]))
+        where asked.ip::inet <<= any(${about}::cidr[]))
       and not exists (
         select from feedback_reports where report_id = reports.id and shard = reports.shard)
     order by reports.id desc limit ${page.limit}`)

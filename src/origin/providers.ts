@@ -93,15 +93,16 @@ export function isInsidePeer({ field, fromIp, rdns }: Hop, next: Hop | undefined
   return rdns === next?.byHost
 }
 
-const routerName =
-  /^(?:_gateway|gateway|gw|router|firewall|fw|nat|fritz|host|bridge)[\d-]*(?:\.(?:docker\.)?(?:lan|local|localdomain|internal|home|home\.arpa|corp|intern|box|private))?$/
+const routerName = /^(?:_?gateway|gw|router|firewall|fw|nat|fritz|host|bridge)[\d-]*$/
+const privateEnd =
+  /\.(?:docker\.internal|home\.arpa|lan|local|localdomain|internal|home|corp|intern|box|private)$/
 
 /**
  * Whether a name outside the public DNS is that of a router or of a container's host, which may
  * hide the addresses of any clients behind its own.
  */
 export function isRouterName(host: string): boolean {
-  return routerName.test(host)
+  return routerName.test(host.replace(privateEnd, ''))
 }
 
 /**

@@ -33,7 +33,7 @@ import type { Phrase } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { otherAddresses } from '../verdict/choose-contact.ts'
-import { ageObstacle, complaintOf } from '../verdict/consequences.ts'
+import { complaintOf } from '../verdict/consequences.ts'
 import { openCandidates } from '../verdict/relays.ts'
 import { isRelayed } from '../verdict/subjects.ts'
 import { correctedVerdict, type Verdict } from '../verdict/verdict.ts'
@@ -56,6 +56,7 @@ import { findPaced } from './pace-reporters.ts'
 import { findRelays, type ReportRelays } from './relays.ts'
 import { askedOf, hasEffect, type Outcome, outcomeOf, webhookEventsOf } from './report-outcomes.ts'
 import { requeueReports } from './set-relays.ts'
+import { findIdle, type Idle } from './take-probes.ts'
 
 type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'rdap'> &
   Readers & {
@@ -129,7 +130,8 @@ async function judgeAndKeep(
   relaysOf: RelaysOf,
   app: Needs,
 ): Promise<void> {
-  const lookedUp = await lookUp(analyses, app)
+  const idle = await findIdle(analyses, app)
+  const lookedUp = await lookUp(analyses, idle, app)
   const { campaignOf } = lookedUp
   const judged = await judge(analyses, relaysOf, lookedUp, app)
   const near = nearReport(app.pool, judged[0]?.report.id)
@@ -214,6 +216,7 @@ function withVerdicts(judgments: readonly Judgment[], verdicts: Verdicts): Judgm
 
 /** What is known of messages besides their content. */
 type LookedUp = {
+  idle: Idle
   campaignOf: Campaigns
   networks: ReadonlyMap<string, KnownNetwork>
   /** By reporter. */
@@ -224,7 +227,7 @@ type LookedUp = {
   answers: ReadonlyMap<string, number>
 }
 
-async function lookUp(analyses: readonly ReadReport[], app: Needs): Promise<LookedUp> {
+async function lookUp(analyses: readonly ReadReport[], idle: Idle, app: Needs): Promise<LookedUp> {
   const ips = analyses.flatMap(({ analysis: { origin, submitterIp } }) =>
     [origin?.ip, submitterIp].filter((ip) => ip !== undefined),
   )
@@ -235,20 +238,20 @@ async function lookUp(analyses: readonly ReadReport[], app: Needs): Promise<Look
     origin && origin.confidence >= app.config.originConfidenceMin ? [] : [report.id],
   )
   const [campaignOf, networks, { standings, paced }, answers] = await Promise.all([
-    findCampaigns(analyses, app),
+    findCampaigns(analyses, idle, app),
     findKnownNetworks(near, ips, app.rdap, app.clock()),
     readStandings(near, reporterIds, app.clock()).then(async (standings) => {
       return { standings, paced: await findPaced(near, reports, standings) }
     }),
     countEvents(near, 'answered', uncertain),
   ])
-  return { campaignOf, networks, standings, paced, answers }
+  return { idle, campaignOf, networks, standings, paced, answers }
 }
 
 async function judge(
   analyses: readonly ReadReport[],
   relaysOf: RelaysOf,
-  { campaignOf, networks, standings, paced, answers }: LookedUp,
+  { idle, campaignOf, networks, standings, paced, answers }: LookedUp,
   app: Needs,
 ): Promise<Judgment[]> {
   const knownNetwork = (ip: string | undefined) => networks.get(ip ?? '')?.network
@@ -272,7 +275,7 @@ async function judge(
       complaint: complaintOf(report, { ...judgedCase, isRelayed: isRelayed(judgedCase.subjects) }),
       isLearned: report.channel === 'learn',
       messageKind: analysis.kind,
-      ageObstacle: ageOf(report, analysis, app),
+      effectObstacle: idle.get(report.id),
       paceObstacle: paced.get(report.id),
       origin: analysis.origin ?? undefined,
       originConfidenceMin,
@@ -301,19 +304,15 @@ function correctedCase(
   return { ...judged, verdict: correctedVerdict(judged.verdict, correctedAs) }
 }
 
-async function findCampaigns(analyses: readonly ReadReport[], app: Needs): Promise<Campaigns> {
+async function findCampaigns(
+  analyses: readonly ReadReport[],
+  idle: Idle,
+  app: Needs,
+): Promise<Campaigns> {
   const messages = analyses
-    .filter(({ report, analysis }) => ageOf(report, analysis, app) === undefined)
+    .filter(({ report }) => !idle.has(report.id))
     .map(({ report, analysis: { fingerprints } }) => ({ reportId: report.id, fingerprints }))
   return joinCampaigns(app.pool, messages, app.clock)
-}
-
-function ageOf(
-  { receivedAt }: Report,
-  { trustedTimes }: AnalysisDigest,
-  { config }: Needs,
-): Phrase | undefined {
-  return ageObstacle(trustedTimes, receivedAt, config.messageAgeMax)
 }
 
 /** A person is asked about at most so many machines of one message. */
@@ -446,7 +445,7 @@ function handedOver(
 }
 
 function isTimely({ judged }: Judgment): boolean {
-  return judged.ageObstacle === undefined
+  return judged.effectObstacle === undefined
 }
 
 /**

@@ -1,3 +1,4 @@
+import { listBorders } from '../db/mail-probes.ts'
 import type { Db } from '../db/pool.ts'
 import { listRelaysOf } from '../db/reporter-relays.ts'
 import { listReporterEmails } from '../db/reporters.ts'
@@ -14,22 +15,28 @@ export type ReportRelays = {
   options: Required<
     Pick<AnalysisOptions, 'trustedRelays' | 'learnedRelays' | 'deniedRelays' | 'reporterAddresses'>
   >
+  /** The hosts that received test letters for the reporter. */
+  borders: readonly string[]
   /** The machines that the reporter confirmed or denied as the provider's. */
   confirmed: { mine: NetworkSet; notMine: NetworkSet }
   /** Returns how an address is known (`set`, `learned`, `refused`), as a string to compare. */
   knownOf: (ip: string) => string
 }
 
-/** Returns the relays of reports, by report id. `emails`: the reporters' addresses, if known. */
+/**
+ * Returns the relays of reports, by report id. `emails`: the reporters' addresses, if known; then
+ * only the relays are read again.
+ */
 export async function findRelays(
   db: Db,
   reports: readonly Pick<Report, 'id' | 'reporterId' | 'receivedVia'>[],
   emails?: ReadonlyMap<string, string>,
 ): Promise<(id: string) => ReportRelays> {
   const reporterIds = [...new Set(reports.map(({ reporterId }) => reporterId))]
-  const [relays, addresses] = await Promise.all([
+  const [relays, addresses, borders] = await Promise.all([
     listRelaysOf(db, reporterIds),
     emails ?? listReporterEmails(db, reporterIds),
+    emails ? [] : listBorders(db, reporterIds),
   ])
   const found = new Map(
     reports.map(({ id, reporterId, receivedVia }) => {
@@ -49,6 +56,7 @@ export async function findRelays(
             deniedRelays: refused,
             reporterAddresses: address === undefined ? [] : [address.toLowerCase()],
           },
+          borders: borders.flatMap((one) => (one.reporterId === reporterId ? one.border : [])),
           confirmed: { mine: networkSet(set), notMine: networkSet(refused) },
           knownOf: describeKnown(
             (['set', 'learned', 'refused'] as const).map((how) => [how, known(how)]),
@@ -60,6 +68,7 @@ export async function findRelays(
   const nothing = networkSet([])
   const none: ReportRelays = {
     options: { trustedRelays: [], learnedRelays: [], deniedRelays: [], reporterAddresses: [] },
+    borders: [],
     confirmed: { mine: nothing, notMine: nothing },
     knownOf: () => '',
   }

@@ -69,8 +69,8 @@ async function store(
 /** New knowledge about a reporter's relays, and the report that led to it. */
 type RelayNews = {
   reporterId: string
-  /** The CIDR blocks about which the knowledge changed. */
-  blocks: readonly string[]
+  /** The CIDR blocks about which the knowledge changed; it may also change the whole way. */
+  blocks: readonly string[] | 'all'
   /** The report whose question was answered; it is analyzed again immediately. */
   answeredId?: string | undefined
   now: Date

@@ -202,8 +202,8 @@ export type Judged = NotifiedRecipients & {
    */
   isLearned: boolean
   messageKind: Analysis['kind']
-  /** Why the message is too old; undefined when it is not. */
-  ageObstacle?: Phrase | undefined
+  /** Why the report has no effect: the message is too old, or a test letter of ours. */
+  effectObstacle?: Phrase | undefined
   /** Why a new reporter's report is not forwarded; undefined when it may be. */
   paceObstacle?: Phrase | undefined
   origin: { ip: string; confidence: number } | undefined
@@ -230,8 +230,8 @@ export type Judged = NotifiedRecipients & {
  * report is kept, because notifying the wrong network is worse than notifying none.
  */
 export function consequenceOf(judged: Judged): Consequence {
-  if (judged.ageObstacle !== undefined) {
-    return keep(judged.ageObstacle, phrase('no-effect'))
+  if (judged.effectObstacle !== undefined) {
+    return keep(judged.effectObstacle, phrase('no-effect'))
   }
   const obstacle = obstacleOf(judged)
   return obstacle === undefined ? (betterWay(judged) ?? noticeOf(judged)) : keep(obstacle)
@@ -372,7 +372,7 @@ function noticeOf(judged: Judged): Consequence {
  */
 export function additionalRecipients(judged: Judged, consequence: Consequence): OtherRecipient[] {
   const { verdict, complaint } = judged
-  if (judged.ageObstacle !== undefined || judged.paceObstacle !== undefined) return []
+  if (judged.effectObstacle !== undefined || judged.paceObstacle !== undefined) return []
   if (obstacleOf(judged) !== undefined) return []
   if (consequence.action === 'ask' || consequence.action === 'confirm') return []
   if (!hasSureOrigin(judged)) return []

@@ -132,6 +132,7 @@ const known: Record<string, string[]> = {
     'mail-in',
     'account',
     'news',
+    'probe',
     'summary',
   ),
   letters_state_known: all<LetterState>()(

@@ -4,6 +4,7 @@ import { composeAdvice } from '../../src/letters/advice-letters.ts'
 import type { LetterBody } from '../../src/letters/letter-body.ts'
 import { composeMailInAnswer } from '../../src/letters/mail-in-letters.ts'
 import { composeSummary } from '../../src/letters/monthly-summary.ts'
+import { composeProbe } from '../../src/letters/probe-letter.ts'
 import { composeNews } from '../../src/letters/reporter-news.ts'
 import { signedLink } from '../../src/mail/keys.ts'
 import type { Language } from '../../src/texts/messages.ts'
@@ -29,6 +30,7 @@ export function allLetters(language: Language): ShownLetter[] {
   }))
   return [
     ...account,
+    { name: 'probe', ...composeProbe(language, publicUrl) },
     ...adviceLetters(language),
     ...mailInLetters(language),
     ...newsLetters(language),

@@ -10,6 +10,7 @@ import {
 } from '../../db/export-rows.ts'
 import { listAnswers } from '../../db/feedback-answers.ts'
 import { listFeedback } from '../../db/feedback-reports.ts'
+import { listProbes } from '../../db/mail-probes.ts'
 import { listRelays } from '../../db/reporter-relays.ts'
 import {
   findAccount,
@@ -39,7 +40,7 @@ async function describeAccount(
   { pool, clock }: Pick<Site, 'pool' | 'clock'>,
 ) {
   const now = clock()
-  const [account, settings, consents, tokens, sessions, mailIn, relays, webhooks, karmas] =
+  const [account, settings, consents, tokens, sessions, mailIn, relays, probes, webhooks, karmas] =
     await Promise.all([
       findAccount(pool, id),
       findReporterSettings(pool, id),
@@ -48,6 +49,7 @@ async function describeAccount(
       listSessions(pool, id, now),
       findMailInAddress(pool, id),
       listRelays(pool, id),
+      listProbes(pool, id),
       listWebhooks(pool, id),
       findKarmas(pool, [id]),
     ])
@@ -71,6 +73,11 @@ async function describeAccount(
       name,
       evidence,
       since,
+    })),
+    test_letters: probes.map(({ border, relays: servers, cameAt }) => ({
+      received_by: border,
+      servers,
+      came_at: cameAt,
     })),
     webhooks: webhooks.map(({ url, events, state, createdAt }) => ({
       url,

@@ -1,8 +1,11 @@
 import { type Request, type Response, Router } from 'express'
+import { listProbeLetters, listProbes, PROBE_DAYS } from '../../db/mail-probes.ts'
 import { listRelays, type ReporterRelay } from '../../db/reporter-relays.ts'
 import { findReporterSettings, type Reporter, updateReporterSettings } from '../../db/reporters.ts'
+import { DAY_MS } from '../../durations.ts'
 import { isLanguage } from '../../texts/choose-language.ts'
 import { howToForward } from '../../letters/mail-in-letters.ts'
+import { sendProbe } from '../../letters/probe-letter.ts'
 import { parseRelayBlock } from '../../mail/ip-blocks.ts'
 import { forgetRelay, SET_RELAYS_MAX, setRelays } from '../../reports/set-relays.ts'
 import { mailInAddressOf, makeMailInAddress } from '../../reports/take-mailed.ts'
@@ -13,15 +16,24 @@ import { localPath } from './sign-in.ts'
 import { requireReporter } from './signed-in.ts'
 import { visitOf } from './visit.ts'
 
-type RelayNeeds = Pick<Site, 'pool' | 'boss' | 'clock'> & FormReader
+type RelayNeeds = Pick<Site, 'pool' | 'boss' | 'clock' | 'config'> & FormReader
 
-/** The page where reporters view, name and remove the relays of their mail. */
+/**
+ * The page where reporters view, name and remove the relays of their mail, or let a test letter
+ * find them.
+ */
 export function relayRoutes(site: RelayNeeds): Router {
   const router = Router()
   router.get('/relays', (req, res) => sendRelays(req, res, site, requireReporter(req)))
   router.post('/relays', async (req, res) => {
     const form = await readShortForm(req, res, site)
     const reporter = requireReporter(req)
+    if (form.text('do') === 'probe') {
+      const result = await sendProbe(site, reporter)
+      if (result === 'sent') return res.redirect(303, '/relays#probe')
+      const probeProblem = visitOf(req).texts(`relays.probe.${result}`)
+      return sendRelays(req, res, site, reporter, { probeProblem })
+    }
     const text = form.text('cidr') ?? ''
     const problem = await changeRelays(req, site, reporter, { action: form.text('do'), text })
     if (problem === undefined) return res.redirect(303, '/relays')
@@ -54,9 +66,16 @@ async function sendRelays(
   res: Response,
   site: RelayNeeds,
   reporter: Reporter,
-  refused?: { problem: string; text: string },
+  refused?: { problem: string; text: string } | { probeProblem: string },
 ): Promise<void> {
-  const relays = (await listRelays(site.pool, reporter.id)).map(withAddress)
+  const since = new Date(site.clock().getTime() - PROBE_DAYS * DAY_MS)
+  const [known, probes, letters] = await Promise.all([
+    listRelays(site.pool, reporter.id),
+    listProbes(site.pool, reporter.id),
+    listProbeLetters(site.pool, reporter.id, since),
+  ])
+  const relays = known.map(withAddress)
+  const [last] = letters
   sendPage(req, res, {
     view: 'pages/relays',
     title: visitOf(req).texts('relays.title'),
@@ -64,8 +83,14 @@ async function sendRelays(
     data: {
       proposed: relays.filter(({ how }) => how === 'proposed'),
       known: relays.filter(({ how }) => how !== 'proposed'),
-      problem: refused?.problem,
-      text: refused?.text ?? '',
+      probe: {
+        canSend: site.config.smtpUrl !== undefined,
+        came: probes[0],
+        borders: [...new Set(probes.flatMap(({ border }) => border ?? []))],
+        sent: probes.some(({ letterId }) => letterId === last?.id) ? undefined : last,
+        address: reporter.email,
+      },
+      ...refused,
     },
   })
 }

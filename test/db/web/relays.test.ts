@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
+import { closeAfterThisTest } from '../../support/after-tests.ts'
 import { startAskingSite } from './asking-site.ts'
-import { Browser } from './browser.ts'
-import type { Person } from './web-site.ts'
+import { Browser, signedInBrowser } from './browser.ts'
+import { startWebSite, type Person } from './web-site.ts'
 
 const asking = await startAskingSite()
 
@@ -122,4 +123,23 @@ test('the page asks about a proposal, and the answer is kept', async () => {
   await browser.post('/relays', { do: 'refuse', cidr: '192.0.2.11/32' })
   expect(await asking.relaysOf(person)).toEqual(['192.0.2.10/32 set', '192.0.2.11/32 refused'])
   expect(await (await browser.get('/relays')).text()).toContain('in.provider.example')
+})
+
+test('the page sends a test letter, and says when it cannot', async () => {
+  const { browser } = await asking.visitor()
+  expect(await (await browser.get('/relays')).text()).toContain('does not send mail yet')
+  expect((await browser.post('/relays', { do: 'probe' })).status).toBe(422)
+  const site = await closeAfterThisTest(startWebSite({ SMTP_URL: 'smtp://127.0.0.1:9' }))
+  const person = await site.addPerson('tested@reporters.example')
+  const tested = await signedInBrowser(site.url, person)
+  for (let count = 0; count < 3; count++) {
+    expect((await tested.post('/relays', { do: 'probe' })).headers.get('location')).toBe(
+      '/relays#probe',
+    )
+  }
+  const page = await (await tested.get('/relays')).text()
+  expect(page).toContain('A test message was sent to tested@reporters.example')
+  const refused = await tested.post('/relays', { do: 'probe' })
+  expect(refused.status).toBe(422)
+  expect(await refused.text()).toContain('several test messages today')
 })

@@ -253,7 +253,7 @@ test('a stranger that greets with the name of an MX host is the origin', () => {
   expect(origin).toMatchObject({ ip: border, confidence: 0.9 })
 })
 
-test('a forwarder is asked about, also where a provider or the MX records know the receiver', () => {
+test('a forwarder is asked about, also where a provider or the records know the receiver', () => {
   const lower = toBorder.replace('reader@home.example', 'alias@hoster.example')
   const atGoogle = fromBorder.replace(
     /by .*/,

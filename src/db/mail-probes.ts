@@ -1,0 +1,70 @@
+import sql from 'sql-template-tag'
+import { uuidFloor } from '../world.ts'
+import type { Db } from './pool.ts'
+import { isOneOf, preparedRowsOf } from './prepared.ts'
+import { rowOf, rowsOf } from './rows.ts'
+
+/** How long a test letter may take to come back. */
+export const PROBE_DAYS = 14
+
+/** A test letter that came back as a report, and what it showed. */
+export type MailProbe = {
+  letterId: string
+  reportId: string
+  /** The name of the host that received the letter from our mail server. */
+  border: string | null
+  /** The number of machines found above it. */
+  relays: number
+  cameAt: Date
+}
+
+const columns = sql`letter_id as "letterId", report_id as "reportId", border, relays,
+  came_at as "cameAt"`
+
+/** Stores that a letter came back; it counts once. Returns the first time that it came. */
+export async function putProbe(tx: Db, reporterId: string, probe: MailProbe): Promise<MailProbe> {
+  const { letterId, reportId, border, relays, cameAt } = probe
+  const { rowCount } = await tx.query(sql`
+    insert into mail_probes (reporter_id, letter_id, report_id, border, relays, came_at)
+    values (${reporterId}, ${letterId}, ${reportId}, ${border}, ${relays}, ${cameAt})
+    on conflict (reporter_id, letter_id) do nothing`)
+  if (rowCount === 1) return probe
+  const earlier = await rowOf(tx)<MailProbe>`select ${columns} from mail_probes
+    where reporter_id = ${reporterId} and letter_id = ${letterId}`
+  return earlier ?? probe
+}
+
+/** Deletes all but the latest `max` letters of a reporter. */
+export async function trimProbes(tx: Db, reporterId: string, max: number): Promise<void> {
+  await tx.query(sql`
+    delete from mail_probes where reporter_id = ${reporterId} and letter_id in (
+    select letter_id from mail_probes where reporter_id = ${reporterId}
+    order by came_at desc, letter_id offset ${max})`)
+}
+
+/** Returns the letters of a reporter that came back, the latest first. */
+export function listProbes(db: Db, reporterId: string): Promise<MailProbe[]> {
+  return rowsOf(db)`select ${columns} from mail_probes where reporter_id = ${reporterId}
+    order by came_at desc, letter_id`
+}
+
+/** Returns the hosts that received letters for reporters from our mail server. */
+export function listBorders(
+  db: Db,
+  reporterIds: readonly string[],
+): Promise<{ reporterId: string; border: string }[]> {
+  return preparedRowsOf(db)<{ reporterId: string; border: string }>`
+    select distinct reporter_id as "reporterId", border from mail_probes
+    where ${isOneOf('reporter_id', reporterIds, 'uuid[]')} and border is not null`
+}
+
+/** Returns the test letters that were written to a reporter since an instant, the latest first. */
+export function listProbeLetters(
+  db: Db,
+  reporterId: string,
+  since: Date,
+): Promise<{ id: string; state: string; createdAt: Date }[]> {
+  return rowsOf(db)`select id, state, created_at as "createdAt" from letters
+    where reporter_id = ${reporterId} and kind = 'probe' and id >= ${uuidFloor(since)}
+    order by id desc`
+}

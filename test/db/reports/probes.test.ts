@@ -1,0 +1,163 @@
+import { expect, test } from 'vitest'
+import { findAnalysis } from '../../../src/db/analyses.ts'
+import { findLetterMessage } from '../../../src/db/letters.ts'
+import { listProbes } from '../../../src/db/mail-probes.ts'
+import { listEvents } from '../../../src/db/report-events.ts'
+import { listRelays } from '../../../src/db/reporter-relays.ts'
+import { findReport } from '../../../src/db/reports.ts'
+import { sendProbe } from '../../../src/letters/probe-letter.ts'
+import { openLetter } from '../../../src/letters/send-letter.ts'
+import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
+import type { Resolve } from '../../../src/world.ts'
+import { closeAfterThisTest } from '../../support/after-tests.ts'
+import { openTestApp } from '../../support/app.ts'
+import { relayedMessage } from '../../support/messages.ts'
+import { parser } from '../../support/parser.ts'
+
+const ours = '203.0.113.99'
+/** The zone of a site that sends from one address. */
+const resolve: Resolve = async (name, type) =>
+  type === 'TXT' && name === 'bounces.test.example'
+    ? { is: 'found', records: [`v=spf1 ip4:${ours} -all`] }
+    : { is: 'none' }
+const dns = { resolve, listings: async () => [] }
+
+/** A site with two reporters: letters can be taken from it, and reported as they arrived. */
+async function site(env: Record<string, string> = { SMTP_URL: 'smtp://relay.test.example' }) {
+  const app = await closeAfterThisTest(openTestApp({ ...env, ORIGIN_CONFIDENCE_MIN: '0.7' }))
+  let now = new Date()
+  const its = { ...app, clock: () => now, parser, dns }
+  const ann = { id: app.ann, email: 'ann@reporters.example' }
+  /** Sends a test letter to ann; returns it as our mail server got it. */
+  const letter = async () => {
+    now = new Date(now.getTime() + 1_000)
+    expect(await sendProbe(its, ann)).toBe('sent')
+    const [row] = await app.rows(`select id from letters where kind = 'probe' order by id desc`)
+    const id = String(row?.['id'])
+    const copy = await findLetterMessage(app.pool, id)
+    if (!copy) throw new Error('There is no letter.')
+    return { raw: await openLetter(id, copy, its.config.secret), id }
+  }
+  const analyze = async (raw: Buffer, reporterId = app.ann) => {
+    const { id } = await app.report(raw, { reporterId })
+    await runAnalyzeReport([{ reportId: id }], its)
+    // A letter changes what is known of its own way, so it is analyzed again.
+    await runAnalyzeReport([{ reportId: id }], its)
+    return id
+  }
+  return {
+    ...{ app: its, ann, letter, analyze },
+    later: (days: number) => void (now = new Date(now.getTime() + days * 86_400_000)),
+    codes: async (id: string) =>
+      (await listEvents(app.pool, id)).flatMap(({ phrases }) => phrases.map(({ code }) => code)),
+    relays: async () => (await listRelays(app.pool, app.ann)).map(({ cidr, how }) => [cidr, how]),
+  }
+}
+
+/** The lines of an installation whose border is of another domain, above those of our relay. */
+const way = (date = 'Mon, 16 Nov 2026 10:00:02 +0000') =>
+  [
+    `Received: from mx.hoster.example (mx.hoster.example [192.0.2.10]) by mail.home.example (Postfix) with ESMTPS id 4A3 for <ann@reporters.example>; ${date}`,
+    `Received: from relay.test.example (relay.test.example [${ours}]) by mx.hoster.example (Postfix) with ESMTPS id 4A2 for <ann@reporters.example>; ${date}`,
+    `Received: from signalpost (unknown [10.0.0.1]) by relay.test.example (Postfix) with ESMTP id 4A1; ${date}`,
+    '',
+  ].join('\r\n')
+
+const arrived = (raw: Buffer, date?: string) => Buffer.concat([Buffer.from(way(date)), raw])
+
+const spam = (mark: string) =>
+  Buffer.from(
+    relayedMessage(mark)
+      .toString()
+      .replaceAll('relay.provider.example', 'mx.hoster.example')
+      .replaceAll('mx.home.example', 'mail.home.example'),
+  )
+
+test('a reported test letter shows the reporter’s side, and opens earlier questions', async () => {
+  const { app, letter, analyze, codes, relays } = await site()
+  const asked = await analyze(spam('before'))
+  expect((await findAnalysis(app.pool, asked))?.details.consequence.action).toBe('ask')
+  const { raw, id: letterId } = await letter()
+  const id = await analyze(arrived(raw))
+  expect(await codes(id)).toEqual(expect.arrayContaining(['probe-taken', 'no-effect']))
+  expect((await findReport(app.pool, id))?.state).toBe('kept')
+  expect(await relays()).toEqual([['192.0.2.10/32', 'set']])
+  expect(await listProbes(app.pool, app.ann)).toMatchObject([
+    { letterId, reportId: id, border: 'mx.hoster.example', relays: 1 },
+  ])
+  expect((await findReport(app.pool, asked))?.state).toBe('received')
+  await runAnalyzeReport([{ reportId: asked }], app)
+  expect(await findAnalysis(app.pool, asked)).toMatchObject({
+    originIp: '198.51.100.23',
+    originConfidence: 0.9,
+  })
+  expect(await app.rows('select * from feedback_reports where report_id = $1', [id])).toEqual([])
+  expect(await app.rows('select * from reported_evidence where id = $1', [id])).toEqual([])
+  expect(await app.rows('select * from counted_reports where id = $1', [id])).toEqual([])
+})
+
+test('at the border itself, its name makes the hand-over certain', async () => {
+  const { app, letter, analyze } = await site()
+  const { raw } = await letter()
+  const direct = arrived(raw).toString('latin1').split('\r\n').slice(1).join('\r\n')
+  const wrong = await analyze(spam('unsure'))
+  await analyze(Buffer.from(direct, 'latin1'))
+  expect(await listProbes(app.pool, app.ann)).toMatchObject([{ relays: 0 }])
+  await runAnalyzeReport([{ reportId: wrong }], app)
+  const atBorder = spam('at-border').toString().split('\r\n').slice(3).join('\r\n')
+  const lower =
+    'Received: from a (a [198.51.100.7]) by mail.shop.example id 2 for <you@home.example>; Mon, 16 Nov 2026 09:59:58 +0000'
+  const id = await analyze(Buffer.from(atBorder.replace('From: ', `${lower}\r\nFrom: `)))
+  expect(await findAnalysis(app.pool, id)).toMatchObject({ originIp: '198.51.100.23' })
+  expect((await findAnalysis(app.pool, id))?.originConfidence).toBeGreaterThanOrEqual(0.9)
+})
+
+test('a test letter that another account reports is an ordinary message', async () => {
+  const { app, letter, analyze, codes, relays } = await site()
+  const { raw } = await letter()
+  expect(await codes(await analyze(arrived(raw), app.bob))).not.toContain('probe-taken')
+  expect(await relays()).toEqual([])
+  expect(await listRelays(app.pool, app.bob)).toEqual([])
+})
+
+test('so is one whose address for answers is not signed by us', async () => {
+  const { letter, analyze, codes, relays } = await site()
+  const { raw } = await letter()
+  const forged = raw
+    .toString('latin1')
+    .replace(/(?<=Reply-To: la-\S{30})./, (one) => (one === 'a' ? 'b' : 'a'))
+  const id = await analyze(arrived(Buffer.from(forged, 'latin1')))
+  expect(await codes(id)).not.toContain('no-effect')
+  expect(await relays()).toEqual([])
+})
+
+test('a test letter counts once, and for two weeks', async () => {
+  const { app, letter, analyze, codes, relays, later } = await site()
+  const { raw } = await letter()
+  await analyze(arrived(raw))
+  await app.pool.query('delete from reporter_relays')
+  const again = await analyze(arrived(raw, 'Mon, 16 Nov 2026 11:00:00 +0000'))
+  expect(await codes(again)).toContain('probe-again')
+  expect(await relays()).toEqual([])
+  const { raw: second } = await letter()
+  later(15)
+  const late = await analyze(arrived(second))
+  expect(await codes(late)).toEqual(expect.arrayContaining(['probe-late', 'no-effect']))
+  expect(await relays()).toEqual([])
+})
+
+test('a test letter without its way asks for another form', async () => {
+  const { letter, analyze, codes } = await site()
+  const { raw } = await letter()
+  expect(await codes(await analyze(raw))).toContain('probe-without-way')
+})
+
+test('three test letters a day are sent, and none without a mail server', async () => {
+  const { app, ann, later } = await site()
+  for (let count = 0; count < 3; count++) expect(await sendProbe(app, ann)).toBe('sent')
+  expect(await sendProbe(app, ann)).toBe('too-many')
+  later(1.1)
+  expect(await sendProbe(app, ann)).toBe('sent')
+  const trial = await site({})
+  expect(await sendProbe(trial.app, trial.ann)).toBe('no-mail')
+})
