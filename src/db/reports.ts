@@ -266,6 +266,25 @@ export async function listAskedReports(
   return rows.map(({ id }) => id)
 }
 
+/**
+ * Returns the latest reports of a reporter, since the id `from`, whose origin is in one of the CIDR
+ * blocks.
+ */
+export async function listReportsFrom(
+  tx: Db,
+  reporterId: string,
+  page: { blocks: readonly string[]; from: string; limit: number },
+): Promise<string[]> {
+  const { rows } = await tx.query<{ id: string }>(sql`
+    select reports.id from reports
+      join analyses on analyses.id = reports.id and analyses.shard = reports.shard
+    where reporter_id = ${reporterId} and state in ('analyzed', 'forwarded', 'kept')
+      and reports.id >= ${page.from} and analyses.id >= ${page.from}
+      and origin_ip <<= any(${page.blocks}::cidr[])
+    order by reports.id desc limit ${page.limit}`)
+  return rows.map(({ id }) => id)
+}
+
 /** Returns the latest analyzed reports of a reporter, newest first. */
 export function listAnalyzedReports(
   db: Db,

@@ -22,7 +22,7 @@ export async function takeBackComplaints(
   const complaints = (await listFeedback(tx, ids)).filter(({ kind }) => kind === 'complaint')
   const sent = [
     ...(await listSentAlone(tx, complaints)),
-    ...(await listObsoleteSamples(tx, complaints)),
+    ...(await listObsoleteSamples(tx, complaints, new Set(ids))),
   ]
   const consumers = await listConsumersByIds(tx, [
     ...new Set(sent.map(({ consumerId }) => consumerId)),
@@ -50,8 +50,15 @@ async function listSentAlone(tx: Db, complaints: readonly Feedback[]): Promise<F
   )
 }
 
-/** Returns the sent campaign samples of these reports for which no valid complaint remains. */
-async function listObsoleteSamples(tx: Db, complaints: readonly Feedback[]): Promise<Feedback[]> {
+/**
+ * Returns the sent campaign samples of these reports for which no valid complaint remains;
+ * `takenBack` are the ids of the reports that are none.
+ */
+async function listObsoleteSamples(
+  tx: Db,
+  complaints: readonly Feedback[],
+  takenBack: ReadonlySet<string>,
+): Promise<Feedback[]> {
   const own = complaints.filter(({ incidents }) => incidents > 1)
   const all = [...own, ...(await listHeads(tx, complaints))]
   const samples = new Map(
@@ -63,7 +70,8 @@ async function listObsoleteSamples(tx: Db, complaints: readonly Feedback[]): Pro
   const merged = await listMerged(tx, [...samples.values()])
   const ids = [...all, ...merged.map(({ member }) => member)].map(({ reportId }) => reportId)
   const reports = await listReportsByIds(tx, [...new Set(ids)])
-  const standing = new Set(reports.filter(isComplaint).map(({ id }) => id))
+  const valid = reports.filter((one) => isComplaint(one) && !takenBack.has(one.id))
+  const standing = new Set(valid.map(({ id }) => id))
   const stands = new Set([
     ...[...samples.values()].filter(({ reportId }) => standing.has(reportId)).map(feedbackName),
     ...merged

@@ -1,11 +1,13 @@
 import type { App } from '../app.ts'
 import { findAnalysis, type KeptAnalysis, removeAnalyses } from '../db/analyses.ts'
+import { withdrawFeedback } from '../db/feedback-waiting.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { insertEvents, listEvents, listReportsWith, type ReportEvent } from '../db/report-events.ts'
 import { listRelays, putRelays, removeRelay, trimRelays } from '../db/reporter-relays.ts'
 import { holdReporters } from '../db/reporters.ts'
-import { listAskedReports, markReports, type Report } from '../db/reports.ts'
+import { listAskedReports, listReportsFrom, markReports, type Report } from '../db/reports.ts'
 import { DAY_MS, HOUR_MS } from '../durations.ts'
+import { takeBackComplaints } from '../feedback/take-back-complaints.ts'
 import { blockOfAddress } from '../mail/ip-blocks.ts'
 import { networkSet } from '../mail/ip.ts'
 import { storableText } from '../mail/text.ts'
@@ -63,6 +65,8 @@ async function store(
   const blocks = await putRelays(tx, reporterId, [...stated.values()], now)
   await trimRelays(tx, reporterId, 'refused', REFUSED_RELAYS_MAX)
   await reopenAskedReports(tx, app.boss, { ...news, blocks })
+  const ours = blocks.filter((cidr) => stated.get(cidr)?.how === 'set')
+  await correctOrigins(tx, app.boss, { ...news, blocks: ours })
   return 'done'
 }
 
@@ -99,6 +103,28 @@ export async function reopenAskedReports(
   await removeAnalyses(tx, reopened)
   await requeueReports(tx, boss, { ids: reopened, answeredId, now })
   return reopened
+}
+
+/**
+ * Decides reports again whose origin turned out to be of the reporter's side: the latest 200 of the
+ * last 30 days. Unsent feedback is withdrawn, and who was notified gets a correction. The new
+ * analysis takes back what counted against the machine, and notifies the network of the true
+ * origin. What others reported about the machine stays.
+ */
+export async function correctOrigins(
+  tx: Db,
+  boss: Boss,
+  { reporterId, blocks, answeredId, now }: RelayNews & { blocks: readonly string[] },
+): Promise<void> {
+  if (blocks.length === 0) return
+  const from = uuidFloor(new Date(now.getTime() - REOPENED_AGE_MS_MAX))
+  const found = await listReportsFrom(tx, reporterId, { blocks, from, limit: REOPENED_MAX })
+  const ids = await markReports(tx, found.toSorted(), ['analyzed', 'forwarded', 'kept'], 'received')
+  if (ids.length === 0) return
+  for (const id of ids.toSorted()) await withdrawFeedback(tx, id, now)
+  await takeBackComplaints(tx, ids, { boss }, now)
+  await removeAnalyses(tx, ids)
+  await requeueReports(tx, boss, { ids, answeredId, now })
 }
 
 /** The question that a report asks its reporter. */

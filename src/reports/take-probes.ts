@@ -16,7 +16,7 @@ import { findWayIn } from '../origin/way-in.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import { ageObstacle } from '../verdict/consequences.ts'
 import type { ReadReport } from './read-messages.ts'
-import { reopenAskedReports, SET_RELAYS_MAX } from './set-relays.ts'
+import { correctOrigins, reopenAskedReports, SET_RELAYS_MAX } from './set-relays.ts'
 
 type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config'> & { dns?: DnsTools | undefined }
 
@@ -104,8 +104,9 @@ async function takeOne(
     const known = (await listRelays(tx, reporterId)).filter(({ how }) => how === 'set')
     const room = Math.max(0, SET_RELAYS_MAX - known.length)
     const named = blocks.slice(0, room).map((block) => ({ ...block, how: 'set' as const }))
-    await putRelays(tx, reporterId, named, now)
+    const changed = await putRelays(tx, reporterId, named, now)
     await reopenAskedReports(tx, app.boss, { reporterId, blocks: 'all', now })
+    await correctOrigins(tx, app.boss, { reporterId, blocks: changed, now })
     return taken
   })
   // The same report is analyzed again if the worker was stopped after this.

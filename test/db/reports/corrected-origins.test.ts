@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest'
+import { findAnalysis } from '../../../src/db/analyses.ts'
+import { listFeedback } from '../../../src/db/feedback-reports.ts'
+import { findReport } from '../../../src/db/reports.ts'
+import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
+import { answerQuestion, setRelays } from '../../../src/reports/set-relays.ts'
+import { closeAfterThisTest } from '../../support/after-tests.ts'
+import { openTestApp } from '../../support/app.ts'
+import { foldAll, standing } from '../../support/evidence.ts'
+import { relayedMessage } from '../../support/messages.ts'
+import { parser } from '../../support/parser.ts'
+
+const border = '192.0.2.10'
+const spammer = '198.51.100.23'
+const mine = { cidr: `${border}/32`, name: null, how: 'set' } as const
+
+/** A site whose reporters read mail behind a border of another domain. */
+async function site() {
+  const app = await closeAfterThisTest(openTestApp({ ORIGIN_CONFIDENCE_MIN: '0.7' }))
+  const analyze = (reportId: string) => runAnalyzeReport([{ reportId }], { ...app, parser })
+  return {
+    app,
+    analyze,
+    /** Reports a message that came through the border. */
+    async report(mark: string, reporterId = app.ann) {
+      const raw = relayedMessage(mark).toString().replaceAll('relay.provider', 'mx.hoster')
+      const { id } = await app.report(Buffer.from(raw), { reporterId })
+      await analyze(id)
+      return id
+    },
+    /** Says that the machine of the question is not the reporter's. */
+    async deny(id: string) {
+      const report = await findReport(app.pool, id)
+      if (report) await answerQuestion(app, report, { ip: border, isMine: false })
+    },
+    told: async (id: string) =>
+      (await listFeedback(app.pool, [id])).map(
+        ({ kind, address, state }) => `${kind} ${address} ${state}`,
+      ),
+    async send(...ids: string[]) {
+      await app.pool.query(
+        `update feedback_reports set state = 'sent', finished_at = now(), message_id = '<x@y>'
+         where report_id = any($1)`,
+        [ids],
+      )
+    },
+    /** What counts for or against a machine. */
+    async weigh(ip: string) {
+      await foldAll(app.pool, new Date())
+      return standing(app.pool, { kind: 'address', name: ip }, new Date())
+    },
+  }
+}
+
+test('a border that was accused three times is cleared when its reporter names it', async () => {
+  const { app, analyze, report, deny, told, send, weigh } = await site()
+  const first = await report('first')
+  expect((await findAnalysis(app.pool, first))?.details.consequence.action).toBe('ask')
+  await deny(first)
+  await analyze(first)
+  const ids = [first, await report('second'), await report('third')]
+  for (const id of ids)
+    expect(await told(id)).toEqual(['complaint abuse@hosting-one.example queued'])
+  await send(...ids.slice(0, 2))
+  const others = await report('of-bob', app.bob)
+  await deny(others)
+  await analyze(others)
+  const before = await weigh(border)
+  await setRelays(app, app.ann, [mine])
+  expect(await told(first)).toEqual([
+    'complaint abuse@hosting-one.example sent',
+    'redeemed abuse@hosting-one.example queued',
+  ])
+  expect(await told(ids[2] ?? '')).toEqual(['complaint abuse@hosting-one.example withdrawn'])
+  for (const id of ids) await analyze(id)
+  for (const id of ids) {
+    expect(await findAnalysis(app.pool, id)).toMatchObject({ originIp: spammer })
+    expect((await told(id)).at(-1)).toBe('complaint abuse@access-two.example queued')
+    expect((await findReport(app.pool, id))?.state).toBe('analyzed')
+  }
+  // What Bob reported stays, whatever Ann says about her own way.
+  expect(await told(others)).toEqual(['complaint abuse@hosting-one.example queued'])
+  const after = await weigh(border)
+  expect(before.score).toBeLessThan(0)
+  expect(after.weight).toBeGreaterThan(0)
+  expect(after.weight).toBeLessThan(before.weight / 2)
+})
