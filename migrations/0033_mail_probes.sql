@@ -17,6 +17,9 @@ create table mail_probes (
 );
 select distribute('mail_probes', 'reporter_id');
 
+-- Who denies a machine that another reporter names.
+create index reporter_relays_refused_idx on reporter_relays (cidr) where how = 'refused';
+
 alter table letters drop constraint letters_kind_known;
 alter table letters add constraint letters_kind_known check (kind in
   ('advice', 'answer', 'enrollment', 'mail-in', 'account', 'news', 'summary', 'probe'));

@@ -1205,6 +1205,7 @@ create table reporter_relays (
   constraint reporter_relays_evidence_positive CHECK ((evidence >= 0)),
   constraint reporter_relays_how_known CHECK ((how = ANY (ARRAY['set'::text, 'learned'::text, 'proposed'::text, 'refused'::text])))
 );
+create index reporter_relays_refused_idx on reporter_relays (cidr) WHERE (how = 'refused'::text);
 
 -- reporters: reference
 create table reporters (

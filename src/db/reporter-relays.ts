@@ -66,6 +66,20 @@ export async function putRelays(
   return rows.map(({ cidr }) => cidr)
 }
 
+/** Returns the blocks that at least `min` other reporters said are not theirs. */
+export async function listDenied(
+  db: Db,
+  reporterId: string,
+  cidrs: readonly string[],
+  min: number,
+): Promise<string[]> {
+  const { rows } = await db.query<{ cidr: string }>(sql`
+    select cidr::text as cidr from reporter_relays
+    where how = 'refused' and cidr = any(${cidrs}::cidr[]) and reporter_id <> ${reporterId}
+    group by cidr having count(*) >= ${min}`)
+  return rows.map(({ cidr }) => cidr)
+}
+
 /** Deletes a relay, however it became known. False when there is none. */
 export function removeRelay(tx: Db, reporterId: string, cidr: string): Promise<boolean> {
   return changesAny(tx)`

@@ -2,12 +2,20 @@ import type { App } from '../app.ts'
 import { findAnalysis, type KeptAnalysis, removeAnalyses } from '../db/analyses.ts'
 import { withdrawFeedback } from '../db/feedback-waiting.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
+import { listExchangers } from '../db/mail-exchangers.ts'
 import { insertEvents, listEvents, listReportsWith, type ReportEvent } from '../db/report-events.ts'
-import { listRelays, putRelays, removeRelay, trimRelays } from '../db/reporter-relays.ts'
+import {
+  listDenied,
+  listRelays,
+  putRelays,
+  removeRelay,
+  trimRelays,
+} from '../db/reporter-relays.ts'
 import { holdReporters } from '../db/reporters.ts'
 import { listAskedReports, listReportsFrom, markReports, type Report } from '../db/reports.ts'
 import { DAY_MS, HOUR_MS } from '../durations.ts'
 import { takeBackComplaints } from '../feedback/take-back-complaints.ts'
+import { domainOf, registrableDomainOf } from '../mail/address.ts'
 import { blockOfAddress } from '../mail/ip-blocks.ts'
 import { networkSet } from '../mail/ip.ts'
 import { storableText } from '../mail/text.ts'
@@ -22,19 +30,25 @@ type Needs = Pick<App, 'pool' | 'boss' | 'clock'>
 /** A statement whether a machine belongs to the reporter or to the reporter's provider. */
 export type RelayStatement = { cidr: string; name: string | null; how: 'set' | 'refused' }
 
+/**
+ * `full`: the limit of named relays is reached; `disputed`: others deny a relay, and nothing else
+ * shows that it is the reporter's. In both cases nothing was changed.
+ */
+type StatementResult = 'done' | 'full' | 'disputed'
+
 /** Maximum number of relays that a reporter may name. */
 export const SET_RELAYS_MAX = 50
 const REFUSED_RELAYS_MAX = 200
 
 /**
- * Stores a reporter's statements about relays and reanalyzes the reports that waited for them.
- * `full`: the limit of named relays is reached and nothing was changed.
+ * Stores a reporter's statements about relays and reanalyzes the reports that waited for them, or
+ * that took such a relay for their origin.
  */
 export async function setRelays(
   app: Needs,
   reporterId: string,
   statements: readonly RelayStatement[],
-): Promise<'done' | 'full'> {
+): Promise<StatementResult> {
   return inTransaction(app.pool, (tx) =>
     store(tx, app, { reporterId, now: app.clock() }, statements),
   )
@@ -53,21 +67,49 @@ async function store(
   app: Pick<Needs, 'boss'>,
   news: Omit<RelayNews, 'blocks'>,
   statements: readonly RelayStatement[],
-): Promise<'done' | 'full'> {
+): Promise<StatementResult> {
   const { reporterId, now } = news
-  await holdReporters(tx, [reporterId], 'change')
+  const emails = await holdReporters(tx, [reporterId], 'change')
   const stated = new Map(statements.map((statement) => [statement.cidr, statement]))
   const known = await listRelays(tx, reporterId)
   const isSet = (cidr: string) => known.some((one) => one.cidr === cidr && one.how === 'set')
   const wanted = [...stated.values()].filter(({ how, cidr }) => how === 'set' && !isSet(cidr))
   const named = known.filter(({ how }) => how === 'set').length
   if (wanted.length > 0 && named + wanted.length > SET_RELAYS_MAX) return 'full'
+  const owner = { id: reporterId, email: emails.get(reporterId) ?? '' }
+  if (wanted.length > 0 && (await isDisputed(tx, owner, wanted, now))) return 'disputed'
   const blocks = await putRelays(tx, reporterId, [...stated.values()], now)
   await trimRelays(tx, reporterId, 'refused', REFUSED_RELAYS_MAX)
   await reopenAskedReports(tx, app.boss, { ...news, blocks })
   const ours = blocks.filter((cidr) => stated.get(cidr)?.how === 'set')
   await correctOrigins(tx, app.boss, { ...news, blocks: ours })
   return 'done'
+}
+
+/** How many others must deny a machine before the word of one reporter does not suffice. */
+const DENIERS_MIN = 2
+
+/**
+ * Whether others deny a relay that is neither named in the domain of the reporter's address nor in
+ * its MX records.
+ */
+async function isDisputed(
+  tx: Db,
+  { id, email }: { id: string; email: string },
+  wanted: readonly RelayStatement[],
+  now: Date,
+): Promise<boolean> {
+  const cidrs = wanted.map(({ cidr }) => cidr)
+  const denied = new Set(await listDenied(tx, id, cidrs, DENIERS_MIN))
+  if (denied.size === 0) return false
+  const domain = domainOf(email.toLowerCase())
+  const since = new Date(now.getTime() - REOPENED_AGE_MS_MAX)
+  const hosts = new Set(domain === undefined ? [] : await listExchangers(tx, domain, since))
+  return wanted.some(({ cidr, name }) => {
+    if (!denied.has(cidr)) return false
+    const isNamed = name !== null && registrableDomainOf(name) === registrableDomainOf(domain)
+    return !isNamed && !hosts.has(name ?? '') && !hosts.has(cidr.split('/', 1)[0] ?? '')
+  })
 }
 
 /** New knowledge about a reporter's relays, and the report that led to it. */
@@ -162,11 +204,8 @@ export async function findQuestion(
 /** The answer about one machine: whether it belongs to the reporter's provider, or unknown. */
 export type GivenAnswer = 'unknown' | { ip: string; isMine: boolean }
 
-/**
- * Why an answer is refused: `stale`: it is not about the machine that is asked about; `full`: the
- * limit of named relays is reached.
- */
-export type AnswerRefusal = 'stale' | 'full'
+/** Why an answer is refused; `stale`: it is not about the machine that is asked about. */
+export type AnswerRefusal = 'stale' | Exclude<StatementResult, 'done'>
 
 /**
  * Stores the answer to a report's question, which is about the first of its candidates. Does
@@ -210,7 +249,7 @@ async function storeAnswer(
   app: Needs,
   report: { id: string; reporterId: string },
   statements: readonly RelayStatement[] | undefined,
-): Promise<'done' | 'full'> {
+): Promise<StatementResult> {
   const now = app.clock()
   const mine = statements?.filter(({ how }) => how === 'set').length ?? 0
   const said = !statements
@@ -223,7 +262,7 @@ async function storeAnswer(
     const later = new Date(now.getTime() + 1)
     const news = { reporterId: report.reporterId, answeredId: report.id, now: later }
     const result = statements ? await store(tx, app, news, statements) : 'done'
-    if (result === 'full') return result
+    if (result !== 'done') return result
     await insertEvents(tx, [{ reportId: report.id, at: now, event: 'answered', phrases: [said] }])
     return result
   })

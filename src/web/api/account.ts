@@ -122,6 +122,10 @@ export function relaysApi(site: RelayNeeds): Router {
     if (result === 'full') {
       throw new ProblemError('bad-field', `At most ${SET_RELAYS_MAX} relays can be set.`)
     }
+    if (result === 'disputed') {
+      const how = 'Ask for a test message on the page /relays, and report it.'
+      throw new ProblemError('bad-field', `Other reporters deny this relay. ${how}`)
+    }
     sendJson(res, 200, { relays: await describeRelays(site, id) })
   })
   router.delete('/', async (req, res) => {

@@ -123,6 +123,7 @@ export async function takeRelayAnswer(
   const outcome = await answerQuestion(site, report, isSaid ? about : 'unknown')
   if (outcome === 'stale') return texts('question.done')
   if (outcome === 'full') return texts('question.full', { most: SET_RELAYS_MAX })
+  if (outcome === 'disputed') return texts('question.disputed')
   return undefined
 }
 

@@ -58,6 +58,7 @@ async function changeRelays(
   }
   const how = action === 'refuse' ? 'refused' : 'set'
   const result = await setRelays(site, id, [{ cidr: parsed.block, name: null, how }])
+  if (result === 'disputed') return texts('question.disputed')
   return result === 'full' ? texts('question.full', { most: SET_RELAYS_MAX }) : undefined
 }
 

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
 import { findAnalysis } from '../../../src/db/analyses.ts'
 import { listFeedback } from '../../../src/db/feedback-reports.ts'
+import { noteExchangers } from '../../../src/db/mail-exchangers.ts'
+import { listRelays } from '../../../src/db/reporter-relays.ts'
 import { findReport } from '../../../src/db/reports.ts'
+import { addAccount } from '../../../src/processes/add-account.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { answerQuestion, setRelays } from '../../../src/reports/set-relays.ts'
 import { closeAfterThisTest } from '../../support/after-tests.ts'
@@ -84,4 +87,28 @@ test('a border that was accused three times is cleared when its reporter names i
   expect(before.score).toBeLessThan(0)
   expect(after.weight).toBeGreaterThan(0)
   expect(after.weight).toBeLessThan(before.weight / 2)
+})
+
+test('a machine that two others deny needs a second sign', async () => {
+  const { app, report } = await site()
+  const others = [app.bob]
+  for (const name of ['carla', 'dora']) {
+    const given = { email: `${name}@elsewhere.example`, password: undefined, role: null }
+    others.push((await addAccount({ ...given, wantsToken: false }, app)).id)
+  }
+  const [bob = '', carla = '', dora = ''] = others
+  const refuse = (id: string) => setRelays(app, id, [{ ...mine, how: 'refused' }])
+  await refuse(bob)
+  expect(await setRelays(app, app.ann, [mine])).toBe('done')
+  await refuse(carla)
+  const id = await report('disputed', dora)
+  const asked = await findReport(app.pool, id)
+  if (!asked) throw new Error('The report is missing.')
+  expect(await answerQuestion(app, asked, { ip: border, isMine: true })).toBe('disputed')
+  expect(await listRelays(app.pool, dora)).toEqual([])
+  // The MX records of the address name the machine.
+  const named = [{ domain: 'elsewhere.example', host: 'mx.hoster.example' }]
+  await noteExchangers(app.pool, named, new Date())
+  expect(await answerQuestion(app, asked, { ip: border, isMine: true })).toBe('done')
+  expect(await listRelays(app.pool, dora)).toMatchObject([{ cidr: mine.cidr, how: 'set' }])
 })
