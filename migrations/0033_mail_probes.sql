@@ -17,6 +17,18 @@ create table mail_probes (
 );
 select distribute('mail_probes', 'reporter_id');
 
+-- Which authors' mail a machine handed over to the reporters of a domain, where nothing shows who
+-- receives mail for that domain; with the last day.
+create table hand_overs (
+  recipient_domain text not null,
+  ip inet not null,
+  author_domain text not null,
+  seen_on date not null,
+  constraint hand_overs_pkey primary key (recipient_domain, ip, author_domain)
+);
+create index hand_overs_seen_on on hand_overs (seen_on);
+select keep_local('hand_overs');
+
 -- Who denies a machine that another reporter names.
 create index reporter_relays_refused_idx on reporter_relays (cidr) where how = 'refused';
 

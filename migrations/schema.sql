@@ -604,6 +604,16 @@ create index feedback_reports_due_idx on feedback_reports (consumer_id, due_at) 
 create index feedback_reports_merged_idx on feedback_reports (merged_into, merged_number) WHERE (merged_into IS NOT NULL);
 create index feedback_reports_state_idx on feedback_reports (state, report_id);
 
+-- hand_overs: local
+create table hand_overs (
+  recipient_domain text not null,
+  ip inet not null,
+  author_domain text not null,
+  seen_on date not null,
+  constraint hand_overs_pkey PRIMARY KEY (recipient_domain, ip, author_domain)
+);
+create index hand_overs_seen_on on hand_overs (seen_on);
+
 -- health_settings: local
 create table health_settings (
   code text not null,

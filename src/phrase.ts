@@ -38,6 +38,7 @@ export const phraseParameters = {
   'marketer-list-id': ['listId'],
   'marketer-author': ['domain'],
   'question-asked': [],
+  'peer-has-crowd': ['ip', 'count'],
 
   // The choice of whom to notify.
   'network-muted': [],
@@ -247,6 +248,7 @@ export const phraseParameters = {
   'line-by-user': ['line'],
   'relay-declared': ['ip'],
   'relay-in-mx': ['ip', 'host'],
+  'peer-not-in-mx': ['ip'],
   'relay-learned': ['ip'],
   'relay-of-provider': ['ip', 'provider'],
   'relay-in-domain': ['host', 'domain'],

@@ -36,7 +36,7 @@ export function judgeHandOver(
   hop: Hop,
   hops: readonly Hop[],
   receiver: Receiver,
-): { is: 'stranger'; doubt?: Phrase } {
+): { is: 'stranger'; doubt?: Phrase; because?: Phrase } {
   const ip = hop.fromIp?.text ?? ''
   const gateway = gatewayOfPeer(hop, hops[hop.index + 1])
   const { exchangers, provider, seesClient } = receiver
@@ -46,7 +46,10 @@ export function judgeHandOver(
     if (seesClient && hop.index === 0) return { is: 'stranger' }
     const outside = fromOutside(hop, hops)
     const isKnown = found === 'stranger' || provider !== undefined
-    if (!outside || (outside === 'same' && isKnown)) return { is: 'stranger' }
+    if (!outside || (outside === 'same' && isKnown)) {
+      const because = found === 'stranger' ? phrase('peer-not-in-mx', { ip }) : undefined
+      return { is: 'stranger', ...(because && { because }) }
+    }
   }
   const doubt = gateway
     ? phrase('peer-is-gateway', { ip, service: gateway.name })

@@ -46,11 +46,13 @@ export type Walk = {
    * Why the peer of the entry may be a machine of the reporter's side; undefined when it is not.
    */
   doubt?: Phrase | undefined
+  /** How it is known that the peer of the entry does not receive mail for the reporter. */
+  because?: Phrase | undefined
 }
 
 type Peer =
   | { is: 'ours'; because: Phrase; certainty: number }
-  | { is: 'stranger'; doubt?: Phrase }
+  | { is: 'stranger'; doubt?: Phrase; because?: Phrase }
   | { is: 'unclear'; because: Phrase }
 
 /**
@@ -74,6 +76,7 @@ export function walkToInjection(hops: readonly Hop[], receiver: ReceivingSide): 
     if (peer.is === 'stranger') {
       walk.entry = hop
       walk.doubt = peer.doubt
+      walk.because = peer.because
     } else walk.obstacle = peer.because
     return walk
   }

@@ -67,6 +67,7 @@ function originOf(walk: Walk, evidence: OriginEvidence): Origin | null {
       provider ? phrase('received-by', { provider: provider.name }) : phrase('received-by-unknown'),
       ...distinct(walk.passed),
       entrySeen(entry, provider),
+      ...(walk.because ? [walk.because] : []),
       ...(walk.doubt ? [walk.doubt] : []),
       ...(evidence.isTraceOnTop ? [] : [phrase('trace-misplaced')]),
       ...support,

@@ -27,19 +27,18 @@ import type { Judge, JudgedCase } from '../judging/judge.ts'
 import { queueAdvice } from '../letters/advise-reporter.ts'
 import { noteQuestions } from '../letters/reporter-news.ts'
 import type { LiveMarketers } from '../marketers/live-marketers.ts'
-import type { AnalysisDigest } from '../parsing/parser-pool.ts'
 import { queueWebhooks } from '../people/deliver-webhooks.ts'
 import type { Phrase } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { otherAddresses } from '../verdict/choose-contact.ts'
 import { complaintOf } from '../verdict/consequences.ts'
-import { openCandidates } from '../verdict/relays.ts'
 import { isRelayed } from '../verdict/subjects.ts'
 import { correctedVerdict, type Verdict } from '../verdict/verdict.ts'
 import { shardOf, uuidTime } from '../world.ts'
 import { type CountedBefore, countReports } from './count-reports.ts'
 import { withEarlierMail } from './earlier-mail.ts'
+import { type Crowds, findCrowds } from './find-crowds.ts'
 import { joinCampaigns } from './join-campaigns.ts'
 import {
   adviceCase,
@@ -53,7 +52,7 @@ import {
   toCount,
 } from './read-messages.ts'
 import { findPaced } from './pace-reporters.ts'
-import { findRelays, type ReportRelays } from './relays.ts'
+import { askable, findRelays, type ReportRelays } from './relays.ts'
 import { askedOf, hasEffect, type Outcome, outcomeOf, webhookEventsOf } from './report-outcomes.ts'
 import { requeueReports } from './set-relays.ts'
 import { findIdle, type Idle } from './take-probes.ts'
@@ -125,13 +124,14 @@ const LATE_MS = 200
 const notYetVisible: JobOutcome = { outage: 'The report is not visible yet.' }
 
 async function judgeAndKeep(
-  analyses: readonly ReadReport[],
+  read: readonly ReadReport[],
   verdicts: Verdicts,
   relaysOf: RelaysOf,
   app: Needs,
 ): Promise<void> {
-  const idle = await findIdle(analyses, app)
-  const lookedUp = await lookUp(analyses, idle, app)
+  const idle = await findIdle(read, app)
+  const { analyses, crowds } = await findCrowds(read, relaysOf, app)
+  const lookedUp = await lookUp(analyses, { idle, crowds }, app)
   const { campaignOf } = lookedUp
   const judged = await judge(analyses, relaysOf, lookedUp, app)
   const near = nearReport(app.pool, judged[0]?.report.id)
@@ -214,9 +214,10 @@ function withVerdicts(judgments: readonly Judgment[], verdicts: Verdicts): Judgm
   })
 }
 
+type Found = { idle: Idle; crowds: Crowds }
+
 /** What is known of messages besides their content. */
-type LookedUp = {
-  idle: Idle
+type LookedUp = Found & {
   campaignOf: Campaigns
   networks: ReadonlyMap<string, KnownNetwork>
   /** By reporter. */
@@ -227,7 +228,11 @@ type LookedUp = {
   answers: ReadonlyMap<string, number>
 }
 
-async function lookUp(analyses: readonly ReadReport[], idle: Idle, app: Needs): Promise<LookedUp> {
+async function lookUp(
+  analyses: readonly ReadReport[],
+  found: Found,
+  app: Needs,
+): Promise<LookedUp> {
   const ips = analyses.flatMap(({ analysis: { origin, submitterIp } }) =>
     [origin?.ip, submitterIp].filter((ip) => ip !== undefined),
   )
@@ -238,20 +243,20 @@ async function lookUp(analyses: readonly ReadReport[], idle: Idle, app: Needs): 
     origin && origin.confidence >= app.config.originConfidenceMin ? [] : [report.id],
   )
   const [campaignOf, networks, { standings, paced }, answers] = await Promise.all([
-    findCampaigns(analyses, idle, app),
+    findCampaigns(analyses, found.idle, app),
     findKnownNetworks(near, ips, app.rdap, app.clock()),
     readStandings(near, reporterIds, app.clock()).then(async (standings) => {
       return { standings, paced: await findPaced(near, reports, standings) }
     }),
     countEvents(near, 'answered', uncertain),
   ])
-  return { idle, campaignOf, networks, standings, paced, answers }
+  return { ...found, campaignOf, networks, standings, paced, answers }
 }
 
 async function judge(
   analyses: readonly ReadReport[],
   relaysOf: RelaysOf,
-  { idle, campaignOf, networks, standings, paced, answers }: LookedUp,
+  { idle, crowds, campaignOf, networks, standings, paced, answers }: LookedUp,
   app: Needs,
 ): Promise<Judgment[]> {
   const knownNetwork = (ip: string | undefined) => networks.get(ip ?? '')?.network
@@ -276,6 +281,7 @@ async function judge(
       isLearned: report.channel === 'learn',
       messageKind: analysis.kind,
       effectObstacle: idle.get(report.id),
+      crowd: crowds.get(report.id),
       paceObstacle: paced.get(report.id),
       origin: analysis.origin ?? undefined,
       originConfidenceMin,
@@ -313,22 +319,6 @@ async function findCampaigns(
     .filter(({ report }) => !idle.has(report.id))
     .map(({ report, analysis: { fingerprints } }) => ({ reportId: report.id, fingerprints }))
   return joinCampaigns(app.pool, messages, app.clock)
-}
-
-/** A person is asked about at most so many machines of one message. */
-const QUESTIONS_MAX = 2
-
-/**
- * Returns the addresses to ask the reporter about; none if all candidates are already answered, or
- * after two answers.
- */
-function askable(
-  { candidates, addressesAsked }: AnalysisDigest,
-  { confirmed }: ReportRelays,
-  answers = 0,
-): readonly string[] {
-  if (answers >= QUESTIONS_MAX) return []
-  return openCandidates(candidates, confirmed).length > 0 ? addressesAsked : []
 }
 
 /**

@@ -21,7 +21,7 @@ import {
   ensureCounterPartitions,
   ensurePartitions,
 } from '../db/partitions.ts'
-import { removeExchangers } from '../db/mail-exchangers.ts'
+import { removeExchangers, removeHandOvers } from '../db/mail-exchangers.ts'
 import { removeSourceDays } from '../db/mail-sources.ts'
 import { removeMassActions } from '../db/mass-actions.ts'
 import { removeProposedDeletions } from '../db/proposed-deletions.ts'
@@ -51,6 +51,7 @@ import {
   takeMailed,
   takeTrapped,
 } from './queues.ts'
+import { oldestHandOver } from './find-crowds.ts'
 import { oldestNamed } from './known-exchangers.ts'
 import { mailQueueOf } from './take-mailed.ts'
 
@@ -187,6 +188,7 @@ export async function runKeepHouse(app: HouseNeeds): Promise<void> {
   await removeReporterDays(app.pool, oldest)
   await removeEndedSuppressions(app.pool, oldest)
   await removeExchangers(app.pool, oldestNamed(app))
+  await removeHandOvers(app.pool, oldestHandOver(app))
   await deleteUnusedRecipients(app, oldest)
   await forgetReputations(app.pool, now, app.config.retentionDays)
   await deleteIdleKeys(app)

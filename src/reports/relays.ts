@@ -4,7 +4,9 @@ import { listRelaysOf } from '../db/reporter-relays.ts'
 import { listReporterEmails } from '../db/reporters.ts'
 import type { Report } from '../db/reports.ts'
 import { networkSet, type NetworkSet, parseIp } from '../mail/ip.ts'
+import type { AnalysisDigest } from '../parsing/parser-pool.ts'
 import type { AnalysisOptions } from '../pieces/analyze.ts'
+import { openCandidates } from '../verdict/relays.ts'
 
 /** The known relays of a report. */
 export type ReportRelays = {
@@ -81,4 +83,20 @@ function describeKnown(statements: readonly (readonly [how: string, cidrs: reado
     const address = parseIp(ip)
     return sets.flatMap(({ how, set }) => (address && set.has(address) ? [how] : [])).join(' ')
   }
+}
+
+/** A person is asked about at most so many machines of one message. */
+const QUESTIONS_MAX = 2
+
+/**
+ * Returns the addresses to ask the reporter about; none if all candidates are already answered, or
+ * after two answers.
+ */
+export function askable(
+  { candidates, addressesAsked }: Pick<AnalysisDigest, 'candidates' | 'addressesAsked'>,
+  { confirmed }: ReportRelays,
+  answers = 0,
+): readonly string[] {
+  if (answers >= QUESTIONS_MAX) return []
+  return openCandidates(candidates, confirmed).length > 0 ? addressesAsked : []
 }

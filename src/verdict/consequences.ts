@@ -204,6 +204,8 @@ export type Judged = NotifiedRecipients & {
   messageKind: Analysis['kind']
   /** Why the report has no effect: the message is too old, or a test letter of ours. */
   effectObstacle?: Phrase | undefined
+  /** Why the origin is doubtful although the lines show it; undefined when it is not. */
+  crowd?: Phrase | undefined
   /** Why a new reporter's report is not forwarded; undefined when it may be. */
   paceObstacle?: Phrase | undefined
   origin: { ip: string; confidence: number } | undefined
@@ -347,7 +349,9 @@ function noticeOf(judged: Judged): Consequence {
   const { complaint, verdict, origin, network } = judged
   if (judged.paceObstacle !== undefined) return keep(judged.paceObstacle)
   if (!origin) return keepOrAsk(judged, phrase('origin-not-found'))
-  if (!hasSureOrigin(judged)) return keepOrAsk(judged, phrase('origin-uncertain'))
+  if (!hasSureOrigin(judged)) {
+    return keepOrAsk(judged, judged.crowd ?? phrase('origin-uncertain'))
+  }
   if (network?.isMuted) return keep(phrase('network-muted'))
   const topic = topicOf(verdict.class, complaint.kind)
   const { desks, silence } = enrolledDesks(judged, topic)
