@@ -3,7 +3,7 @@ import path from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { makePlace, untilRunning } from '../support/instance.ts'
 import { spamMessage } from '../support/messages.ts'
-import { isAlive, type Program, untilGone } from '../support/process.ts'
+import { isAlive, killAll, type Program, untilGone } from '../support/process.ts'
 import { apiClient, basic } from '../support/reporter.ts'
 
 const here = await makePlace()
@@ -58,8 +58,7 @@ test('after a crash of everything, no row of a former process is left', async ()
   await expect.poll(async () => names(await processes()), { timeout: 10_000 }).toEqual(all)
   const before = await processes()
   const pids = here.tree().map(({ pid }) => pid)
-  for (const pid of [first.pid, ...pids]) process.kill(pid, 'SIGKILL')
-  await untilGone(pids, CLOSE_MS)
+  await killAll([first.pid, ...pids])
 
   const second = await untilRunning(here.start())
   const after = async () => names((await processes()).filter((row) => !before.includes(row)))
