@@ -92,6 +92,7 @@ export const phraseParameters = {
   'retracted-by-reporter': [],
   'retracted-by-administrator': [],
   'judged-by-person': [],
+  'letter-of-ours': [],
   'judged-by-rules-again': [],
   'action-undone': [],
   'retracted-and-undone': [],

@@ -16,7 +16,10 @@ export type ReporterRelay = {
   how: RelayHow
   /** The name in Received fields. */
   name: string | null
-  /** The number of reports that show the relay; 0 when the reporter set or refused it. */
+  /**
+   * The number of reports that show the relay; 0 when the reporter set or refused it. A set one
+   * that a test letter showed has 1.
+   */
   evidence: number
   since: Date
 }
@@ -52,14 +55,21 @@ export function listRelaysOf(
 export async function putRelays(
   tx: Db,
   reporterId: string,
-  relays: readonly { cidr: string; name: string | null; how: 'set' | 'refused' }[],
+  relays: readonly {
+    cidr: string
+    name: string | null
+    how: 'set' | 'refused'
+    evidence?: number
+  }[],
   now: Date,
 ): Promise<string[]> {
   if (relays.length === 0) return []
-  const values = bulk(relays.map(({ cidr, how, name }) => [reporterId, cidr, how, name, 0, now]))
+  const values = bulk(
+    relays.map(({ cidr, how, name, evidence = 0 }) => [reporterId, cidr, how, name, evidence, now]),
+  )
   const { rows } = await tx.query<{ cidr: string }>(sql`
     insert into reporter_relays (reporter_id, cidr, how, name, evidence, since) values ${values}
-    on conflict (reporter_id, cidr) do update set how = excluded.how, evidence = 0,
+    on conflict (reporter_id, cidr) do update set how = excluded.how, evidence = excluded.evidence,
       name = coalesce(excluded.name, reporter_relays.name), since = excluded.since
     where reporter_relays.how <> excluded.how
     returning cidr::text as cidr`)

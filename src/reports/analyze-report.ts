@@ -34,7 +34,7 @@ import type { JobOutcome } from '../queue/work.ts'
 import { otherAddresses } from '../verdict/choose-contact.ts'
 import { complaintOf } from '../verdict/consequences.ts'
 import { isRelayed } from '../verdict/subjects.ts'
-import { correctedVerdict, type Verdict } from '../verdict/verdict.ts'
+import { correctedVerdict, ourLetter, type Verdict } from '../verdict/verdict.ts'
 import { shardOf, uuidTime } from '../world.ts'
 import { type CountedBefore, countReports } from './count-reports.ts'
 import { withEarlierMail } from './earlier-mail.ts'
@@ -271,7 +271,7 @@ async function judge(
     })),
   )
   return analyses.flatMap(({ report, raw, analysis }, index) => {
-    const judgedCase = correctedCase(judgedCases[index], report)
+    const judgedCase = correctedCase(judgedCases[index], report, idle.get(report.id))
     if (!judgedCase) return []
     const { marketer = null, service = null } = book?.recognize(analysis, originConfidenceMin) ?? {}
     const judged: Case = {
@@ -305,9 +305,12 @@ async function judge(
 function correctedCase(
   judged: JudgedCase | undefined,
   { correctedAs }: Report,
+  obstacle: Phrase | undefined,
 ): JudgedCase | undefined {
-  if (!judged || correctedAs === null) return judged
-  return { ...judged, verdict: correctedVerdict(judged.verdict, correctedAs) }
+  const ours = obstacle?.code.startsWith('probe-') ? ourLetter : undefined
+  const as = ours ? 'legitimate' : correctedAs
+  if (!judged || as === null) return judged
+  return { ...judged, verdict: correctedVerdict(judged.verdict, as, ours) }
 }
 
 async function findCampaigns(

@@ -103,7 +103,9 @@ async function takeOne(
     await trimProbes(tx, reporterId, PROBES_KEPT)
     const known = (await listRelays(tx, reporterId)).filter(({ how }) => how === 'set')
     const room = Math.max(0, SET_RELAYS_MAX - known.length)
-    const named = blocks.slice(0, room).map((block) => ({ ...block, how: 'set' as const }))
+    const named = blocks
+      .slice(0, room)
+      .map((block) => ({ ...block, how: 'set' as const, evidence: 1 }))
     const changed = await putRelays(tx, reporterId, named, now)
     await reopenAskedReports(tx, app.boss, { reporterId, blocks: 'all', now })
     await correctOrigins(tx, app.boss, { reporterId, blocks: changed, now })

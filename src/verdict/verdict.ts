@@ -347,23 +347,37 @@ function confidenceOf(its: VerdictClass, score: number): number {
   return Math.round(sure * 1000) / 1000
 }
 
+const correction = {
+  name: 'CORRECTED',
+  meaning: phrase('judged-by-person'),
+  basis: 'operator',
+} as const
+/** The symbol of a letter of ours. */
+export const ourLetter = {
+  name: 'OUR_LETTER',
+  meaning: phrase('letter-of-ours'),
+  basis: 'content',
+} as const
+
 /** The score of a corrected verdict is at least this far from 0. */
 const CORRECTED_SCORE = 15
 
 /**
- * Returns a verdict as an operator corrected it: of the given class, with full confidence, and with
- * a symbol that brings the score to the right side of the thresholds.
+ * Returns a verdict as an operator corrected it, or on a letter of ours: of the given class, with
+ * full confidence, and with a symbol that brings the score to the right side of the thresholds.
  */
-export function correctedVerdict(verdict: Verdict, as: CorrectedClass): Verdict {
+export function correctedVerdict(
+  verdict: Verdict,
+  as: CorrectedClass,
+  by: Omit<VerdictSymbol, 'weight'> = correction,
+): Verdict {
   const { symbols, score } = verdict
   const its = isUnwanted({ class: as })
     ? Math.max(score, CORRECTED_SCORE)
     : Math.min(score, -CORRECTED_SCORE)
   const symbol: VerdictSymbol = {
-    name: 'CORRECTED',
+    ...by,
     weight: symbolScore([{ name: '', weight: its - score }]),
-    meaning: phrase('judged-by-person'),
-    basis: 'operator',
   }
   return { ...verdict, class: as, confidence: 1, score: its, symbols: [...symbols, symbol] }
 }

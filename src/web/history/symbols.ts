@@ -1,7 +1,7 @@
 import { shippedMeanings } from '../../judging/rule-versions.ts'
 import { type Language, message, type TranslatedText } from '../../texts/messages.ts'
 import { type Reader, sayPhrases } from '../../texts/phrases.ts'
-import { isUnwanted, type Verdict, type VerdictSymbol } from '../../verdict/verdict.ts'
+import { isUnwanted, ourLetter, type Verdict, type VerdictSymbol } from '../../verdict/verdict.ts'
 
 /**
  * Returns the meaning of a symbol as text. Meanings of shipped rules are translated; the text of an
@@ -28,13 +28,15 @@ const plain = new RegExp(
 )
 
 /**
- * Returns the symbols that support a verdict and that everybody understands, the heaviest first. An
- * undecided verdict has signs for both sides.
+ * Returns the symbols that support a verdict and that everybody understands, the heaviest first; of
+ * a letter of ours, only that it is one. An undecided verdict has signs for both sides.
  */
 export function plainReasons(
   symbols: readonly VerdictSymbol[],
   verdict: Pick<Verdict, 'class'>,
 ): VerdictSymbol[] {
+  const ours = symbols.filter(({ name }) => name === ourLetter.name)
+  if (ours.length > 0) return ours
   const isOpen = verdict.class === 'undecided'
   const sign = isUnwanted(verdict) ? 1 : -1
   return symbols
