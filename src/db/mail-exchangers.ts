@@ -1,7 +1,6 @@
 import sql, { bulk } from 'sql-template-tag'
 import type { Db } from './pool.ts'
 import { preparedRowsOf } from './prepared.ts'
-import { rowsOf } from './rows.ts'
 
 /** A host that the MX records of a domain named: its name, or an address to which it resolved. */
 export type NamedExchanger = { domain: string; host: string }
@@ -41,37 +40,40 @@ export async function removeExchangers(db: Db, before: Date): Promise<void> {
 /** A machine that handed over mail of an author to the reporters of a domain. */
 export type HandOver = { recipientDomain: string; ip: string; authorDomain: string }
 
-/** Stores that machines handed over mail at `now`; writes only what was not stored that day. */
-export async function noteHandOvers(db: Db, seen: readonly HandOver[], now: Date): Promise<void> {
-  const rows = new Map(
-    seen.map(({ recipientDomain, ip, authorDomain }) => {
-      const key = [recipientDomain, ip, authorDomain]
-      return [key.join(' '), [...key, dayOf(now)]]
-    }),
-  )
-  const ordered = [...rows].toSorted(([one], [other]) => (one < other ? -1 : 1))
-  await db.query(sql`
-    insert into hand_overs (recipient_domain, ip, author_domain, seen_on)
-    values ${bulk(ordered.map(([, row]) => row))}
-    on conflict (recipient_domain, ip, author_domain) do update set seen_on = excluded.seen_on
-    where hand_overs.seen_on < excluded.seen_on`)
-}
-
-/** Counts the authors whose mail each machine handed over to each domain since a day. */
-export function countHandOvers(
+/**
+ * Stores that machines handed over mail at `now`; writes only what was not stored that day. Returns
+ * the number of authors whose mail each has handed over to each domain since a day.
+ */
+export async function countHandOvers(
   db: Db,
   seen: readonly HandOver[],
-  since: Date,
+  { since, now }: { since: Date; now: Date },
 ): Promise<{ recipientDomain: string; ip: string; authors: number }[]> {
-  return rowsOf(db)`
-    select recipient_domain as "recipientDomain", host(ip) as ip, count(*)::int as authors
-    from hand_overs
-    where (recipient_domain, ip) in (
-        select asked.domain, asked.ip from unnest(
-          ${seen.map(({ recipientDomain }) => recipientDomain)}::text[],
-          ${seen.map(({ ip }) => ip)}::inet[]) as asked (domain, ip))
-      and seen_on >= ${dayOf(since)}::date
-    group by recipient_domain, hand_overs.ip`
+  const day = dayOf(now)
+  const found = await preparedRowsOf(db)<{ recipientDomain: string; ip: string; authors: number }>`
+    with given as (
+      select distinct recipient_domain, ip, author_domain from unnest(
+        ${seen.map(({ recipientDomain }) => recipientDomain)}::text[],
+        ${seen.map(({ ip }) => ip)}::inet[],
+        ${seen.map(({ authorDomain }) => authorDomain)}::text[]
+      ) as given (recipient_domain, ip, author_domain)
+    ), noted as (
+      insert into hand_overs (recipient_domain, ip, author_domain, seen_on)
+      select recipient_domain, ip, author_domain, ${day}::date from given order by 1, 2, 3
+      on conflict (recipient_domain, ip, author_domain) do update set seen_on = excluded.seen_on
+      where hand_overs.seen_on < excluded.seen_on
+    )
+    select recipient_domain as "recipientDomain", host(ip) as ip,
+      count(distinct author_domain)::int as authors
+    from (
+      select given.recipient_domain, given.ip, given.author_domain from given
+      union all
+      select old.recipient_domain, old.ip, old.author_domain
+      from given join hand_overs as old using (recipient_domain, ip)
+      where old.seen_on >= ${dayOf(since)}::date
+    ) as known
+    group by recipient_domain, ip`
+  return found
 }
 
 /** Deletes the hand-overs that were last seen before a day. */

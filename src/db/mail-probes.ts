@@ -1,7 +1,6 @@
 import sql from 'sql-template-tag'
 import { uuidFloor } from '../world.ts'
 import type { Db } from './pool.ts'
-import { isOneOf, preparedRowsOf } from './prepared.ts'
 import { rowOf, rowsOf } from './rows.ts'
 
 /** How long a test letter may take to come back. */
@@ -46,16 +45,6 @@ export async function trimProbes(tx: Db, reporterId: string, max: number): Promi
 export function listProbes(db: Db, reporterId: string): Promise<MailProbe[]> {
   return rowsOf(db)`select ${columns} from mail_probes where reporter_id = ${reporterId}
     order by came_at desc, letter_id`
-}
-
-/** Returns the hosts that received letters for reporters from our mail server. */
-export function listBorders(
-  db: Db,
-  reporterIds: readonly string[],
-): Promise<{ reporterId: string; border: string }[]> {
-  return preparedRowsOf(db)<{ reporterId: string; border: string }>`
-    select distinct reporter_id as "reporterId", border from mail_probes
-    where ${isOneOf('reporter_id', reporterIds, 'uuid[]')} and border is not null`
 }
 
 /** Returns the test letters that were written to a reporter since an instant, the latest first. */

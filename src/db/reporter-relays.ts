@@ -38,14 +38,18 @@ export function listRelays(db: Db, reporterId: string): Promise<ReporterRelay[]>
     order by array_position(array['proposed', 'set', 'learned', 'refused'], how), cidr`
 }
 
-/** Returns the relays of several reporters, unordered. */
-export function listRelaysOf(
-  db: Db,
-  reporterIds: readonly string[],
-): Promise<(ReporterRelay & { reporterId: string })[]> {
-  return preparedRowsOf(db)<ReporterRelay & { reporterId: string }>`
-    select reporter_id as "reporterId", ${columns} from reporter_relays
-    where ${isOneOf('reporter_id', reporterIds, 'uuid[]')}`
+/** The block of a relay, or the name of a host that received a test letter (`border`). */
+type KnownHost = { reporterId: string; how: RelayHow | 'border'; host: string }
+
+/** Returns what is known of the way to several reporters, unordered. */
+export function listRelaysOf(db: Db, reporterIds: readonly string[]): Promise<KnownHost[]> {
+  const isTheirs = isOneOf('reporter_id', reporterIds, 'uuid[]')
+  return preparedRowsOf(db)<KnownHost>`
+    select reporter_id as "reporterId", how, cidr::text as host from reporter_relays
+    where ${isTheirs}
+    union all
+    select distinct reporter_id, 'border', border from mail_probes
+    where ${isTheirs} and border is not null`
 }
 
 /**

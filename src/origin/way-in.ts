@@ -22,35 +22,29 @@ const HOPS_MAX = 20
  * Finds where a message of a known sender came in: at the topmost line whose peer sends for it, by
  * the SPF record of its domain, or by the name of its relay if the DNS says nothing. All machines
  * above are the reader's. The machines from which a known provider sends are left out, because they
- * also send for strangers. Undefined if no line shows the sender.
+ * also send for strangers. Undefined if no line shows the sender. After an unknown answer the DNS
+ * is not asked again.
  */
 export async function findWayIn(
   hops: readonly Hop[],
-  sender: Sender,
+  { domain, relayHost }: Sender,
   resolve: Resolve | undefined,
 ): Promise<WayIn | undefined> {
   const relays: WayIn['relays'] = []
-  for (const hop of hops.slice(0, HOPS_MAX)) {
-    const { fromIp, rdns, helo, byHost } = hop
-    if (!hop.field) return undefined
+  const own = [domain, relayHost].flatMap((host) => registrableDomainOf(host) ?? [])
+  let asked = resolve
+  for (const { field, fromIp, rdns, helo, byHost } of hops.slice(0, HOPS_MAX)) {
+    if (!field) return undefined
     if (!fromIp || !isRoutable(fromIp)) continue
-    if (await sendsFor(sender, hop, resolve)) {
+    const question = { ip: fromIp.text, helo, mailFrom: `letter@${domain}` }
+    const found = asked && (await checkSpf(question, asked).catch(() => undefined))
+    if (found?.result === 'temperror') asked = undefined
+    const isKnown = found && found.result !== 'none' && found.result !== 'temperror'
+    const isNamed = !isKnown && own.includes(registrableDomainOf(rdns ?? helo) ?? '')
+    if (found?.result === 'pass' || isNamed) {
       return { border: byHost?.includes('.') ? byHost : undefined, relays }
     }
     if (!senderProfile(fromIp)) relays.push({ ip: fromIp.text, name: rdns ?? helo ?? null })
   }
   return undefined
-}
-
-async function sendsFor(
-  { domain, relayHost }: Sender,
-  { fromIp, rdns, helo }: Hop,
-  resolve: Resolve | undefined,
-): Promise<boolean> {
-  const question = { ip: fromIp?.text ?? '', helo, mailFrom: `letter@${domain}` }
-  const found = resolve && (await checkSpf(question, resolve).catch(() => undefined))
-  if (found?.result === 'pass') return true
-  if (found && found.result !== 'none' && found.result !== 'temperror') return false
-  const own = [domain, relayHost].flatMap((host) => registrableDomainOf(host) ?? [])
-  return own.includes(registrableDomainOf(rdns ?? helo) ?? '')
 }

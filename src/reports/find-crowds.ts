@@ -1,5 +1,5 @@
 import type { App } from '../app.ts'
-import { countHandOvers, noteHandOvers } from '../db/mail-exchangers.ts'
+import { countHandOvers } from '../db/mail-exchangers.ts'
 import { DAY_MS } from '../durations.ts'
 import { domainOf, registrableDomainOf } from '../mail/address.ts'
 import { type Phrase, phrase, type PhraseCode } from '../phrase.ts'
@@ -48,8 +48,8 @@ export async function findCrowds(
   )
   const crowds = new Map<string, Phrase>()
   if (handOvers.size === 0) return { analyses: [...analyses], crowds }
-  await noteHandOvers(app.pool, [...handOvers.values()], app.clock())
-  const counted = await countHandOvers(app.pool, [...handOvers.values()], oldestHandOver(app))
+  const days = { since: oldestHandOver(app), now: app.clock() }
+  const counted = await countHandOvers(app.pool, [...handOvers.values()], days)
   const countOf = new Map(counted.map((one) => [`${one.recipientDomain} ${one.ip}`, one.authors]))
   for (const [id, { recipientDomain, ip }] of handOvers) {
     const count = countOf.get(`${recipientDomain} ${ip}`) ?? 0

@@ -1,4 +1,3 @@
-import { listBorders } from '../db/mail-probes.ts'
 import type { Db } from '../db/pool.ts'
 import { listRelaysOf } from '../db/reporter-relays.ts'
 import { listReporterEmails } from '../db/reporters.ts'
@@ -25,26 +24,22 @@ export type ReportRelays = {
   knownOf: (ip: string) => string
 }
 
-/**
- * Returns the relays of reports, by report id. `emails`: the reporters' addresses, if known; then
- * only the relays are read again.
- */
+/** Returns the relays of reports, by report id. `emails`: the reporters' addresses, if known. */
 export async function findRelays(
   db: Db,
   reports: readonly Pick<Report, 'id' | 'reporterId' | 'receivedVia'>[],
   emails?: ReadonlyMap<string, string>,
 ): Promise<(id: string) => ReportRelays> {
   const reporterIds = [...new Set(reports.map(({ reporterId }) => reporterId))]
-  const [relays, addresses, borders] = await Promise.all([
+  const [relays, addresses] = await Promise.all([
     listRelaysOf(db, reporterIds),
     emails ?? listReporterEmails(db, reporterIds),
-    emails ? [] : listBorders(db, reporterIds),
   ])
   const found = new Map(
     reports.map(({ id, reporterId, receivedVia }) => {
       const known = (how: string) =>
         relays.flatMap((relay) =>
-          relay.reporterId === reporterId && relay.how === how ? [relay.cidr] : [],
+          relay.reporterId === reporterId && relay.how === how ? [relay.host] : [],
         )
       const set = known('set')
       const refused = known('refused')
@@ -58,7 +53,7 @@ export async function findRelays(
             deniedRelays: refused,
             reporterAddresses: address === undefined ? [] : [address.toLowerCase()],
           },
-          borders: borders.flatMap((one) => (one.reporterId === reporterId ? one.border : [])),
+          borders: known('border'),
           confirmed: { mine: networkSet(set), notMine: networkSet(refused) },
           knownOf: describeKnown(
             (['set', 'learned', 'refused'] as const).map((how) => [how, known(how)]),

@@ -15,6 +15,7 @@ import { readHops } from '../origin/hop.ts'
 import { findWayIn } from '../origin/way-in.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import { ageObstacle } from '../verdict/consequences.ts'
+import { inTime, type Resolve } from '../world.ts'
 import type { ReadReport } from './read-messages.ts'
 import { correctOrigins, reopenAskedReports, SET_RELAYS_MAX } from './set-relays.ts'
 
@@ -23,6 +24,8 @@ type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config'> & { dns?: DnsTo
 const PROBES_KEPT = 20
 /** A test letter is much smaller. */
 const BYTES_MAX = 64_000
+/** Maximum wait for an answer of the DNS, in milliseconds. */
+const DNS_MS_MAX = 1_000
 /** Where its header ends at the latest. */
 const HEADER_BYTES = 16_384
 
@@ -88,7 +91,8 @@ async function takeOne(
   const now = app.clock()
   if (now.getTime() - sentAt.getTime() > PROBE_DAYS * DAY_MS) return phrase('probe-late')
   const sender = { domain: app.config.returnPathDomain, relayHost: relayHostOf(app.config) }
-  const way = await findWayIn(readHops(parseHeader(raw).fields), sender, app.dns?.resolve)
+  const resolve = app.dns && inBounds(app.dns.resolve)
+  const way = await findWayIn(readHops(parseHeader(raw).fields), sender, resolve)
   if (!way) return phrase('probe-without-way')
   const border = way.border === undefined ? null : storableText(way.border, 253)
   const blocks = way.relays.flatMap(({ ip, name }) => {
@@ -114,6 +118,12 @@ async function takeOne(
   // The same report is analyzed again if the worker was stopped after this.
   if (first.reportId !== reportId) return phrase('probe-again')
   return phrase('probe-taken', { count: first.relays })
+}
+
+/** A resolver that gives up soon, because the whole batch waits. */
+function inBounds(resolve: Resolve): Resolve {
+  const late = { is: 'unknown', why: 'The DNS did not answer in time.' } as const
+  return (name, type) => inTime(resolve(name, type), DNS_MS_MAX, late)
 }
 
 /** The host name of the relay to which this site hands its mail. */
