@@ -17,20 +17,23 @@ create table mail_probes (
 );
 select distribute('mail_probes', 'reporter_id');
 
--- Which authors' mail a machine handed over to the reporters of a domain, where nothing shows who
--- receives mail for that domain; with the last day.
+-- Which authors' mail a machine handed over to a reporter, where nothing shows who receives mail
+-- for the reporter; with the last day.
 create table hand_overs (
-  recipient_domain text not null,
+  reporter_id uuid not null,
   ip inet not null,
   author_domain text not null,
   seen_on date not null,
-  constraint hand_overs_pkey primary key (recipient_domain, ip, author_domain)
+  constraint hand_overs_pkey primary key (reporter_id, ip, author_domain),
+  constraint hand_overs_owner_fkey foreign key (reporter_id) references reporters (id)
+    on delete cascade
 );
 create index hand_overs_seen_on on hand_overs (seen_on);
-select keep_local('hand_overs');
+select distribute('hand_overs', 'reporter_id');
 
 -- Who denies a machine that another reporter names.
-create index reporter_relays_refused_idx on reporter_relays (cidr) where how = 'refused';
+create index reporter_relays_refused_idx on reporter_relays using gist (cidr inet_ops)
+  where how = 'refused';
 
 alter table letters drop constraint letters_kind_known;
 alter table letters add constraint letters_kind_known check (kind in

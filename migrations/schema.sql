@@ -604,13 +604,14 @@ create index feedback_reports_due_idx on feedback_reports (consumer_id, due_at) 
 create index feedback_reports_merged_idx on feedback_reports (merged_into, merged_number) WHERE (merged_into IS NOT NULL);
 create index feedback_reports_state_idx on feedback_reports (state, report_id);
 
--- hand_overs: local
+-- hand_overs: distributed by reporter_id
 create table hand_overs (
-  recipient_domain text not null,
+  reporter_id uuid not null,
   ip inet not null,
   author_domain text not null,
   seen_on date not null,
-  constraint hand_overs_pkey PRIMARY KEY (recipient_domain, ip, author_domain)
+  constraint hand_overs_pkey PRIMARY KEY (reporter_id, ip, author_domain),
+  constraint hand_overs_owner_fkey FOREIGN KEY (reporter_id) REFERENCES reporters(id) ON DELETE CASCADE
 );
 create index hand_overs_seen_on on hand_overs (seen_on);
 
@@ -1215,7 +1216,7 @@ create table reporter_relays (
   constraint reporter_relays_evidence_positive CHECK ((evidence >= 0)),
   constraint reporter_relays_how_known CHECK ((how = ANY (ARRAY['set'::text, 'learned'::text, 'proposed'::text, 'refused'::text])))
 );
-create index reporter_relays_refused_idx on reporter_relays (cidr) WHERE (how = 'refused'::text);
+create index reporter_relays_refused_idx on reporter_relays USING gist (cidr inet_ops) WHERE (how = 'refused'::text);
 
 -- reporters: reference
 create table reporters (

@@ -86,8 +86,7 @@ async function probeOf(messages: readonly Message[]) {
   if (!way) return undefined
   const { border, relays } = way
   const trustedRelays = relays.flatMap(({ ip }) => blockOfAddress(ip) ?? [])
-  const exchangers = border && { domain: '', names: [border], addresses: [] }
-  return { file: probe.file, options: { trustedRelays, ...(exchangers && { exchangers }) } }
+  return { file: probe.file, options: { trustedRelays, borders: border ? [border] : [] } }
 }
 
 type Message = { file: string; handover: string; raw: Buffer; hops: Hop[] }

@@ -126,11 +126,11 @@ export function listPackedAnalyses(db: Db, ids: readonly string[]): Promise<Row[
 
 /**
  * Replaces the network and the judgment of an analysis that waits for a registry. False when
- * another run has done so.
+ * another run has done so, or if its origin is another one by now.
  */
 export function concludeLookUp(
   tx: Db,
-  id: string,
+  { id, originIp }: { id: string; originIp: string | null },
   network: Network | null,
   judgment: StoredJudgment,
 ): Promise<boolean> {
@@ -138,7 +138,8 @@ export function concludeLookUp(
     update analyses set network_cidr = ${network?.cidr}, network_asn = ${network?.asn},
       network_name = ${network?.name}, network_country = ${network?.country},
       network_abuse = ${network?.abuse}, judgment = ${JSON.stringify(judgment)}
-    where ${isId('id', id)} and judgment #>> '{consequence,action}' = 'look-up'`
+    where ${isId('id', id)} and judgment #>> '{consequence,action}' = 'look-up'
+      and origin_ip is not distinct from ${originIp}::inet`
 }
 
 /**

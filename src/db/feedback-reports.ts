@@ -1,4 +1,5 @@
 import sql, { empty } from 'sql-template-tag'
+import { phrase } from '../phrase.ts'
 import type { RecipientRole } from '../verdict/choose-contact.ts'
 import { shardOf, uuidFloor } from '../world.ts'
 import type { Db } from './pool.ts'
@@ -327,6 +328,19 @@ export function listSmallCopies(
     select report_id as "reportId", number, encoding, content from feedback_messages
     where ${isOneOfIds('report_id', ids)} and octet_length(content) <= ${bytesMax}
       and report_id::text || ' ' || number::text = any(${keys.map(feedbackName)}::text[])`
+}
+
+/** Returns the names of complaints whose reports have got another origin since they were made. */
+export async function listOutdated(db: Db, ids: readonly string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set()
+  const { rows } = await db.query<FeedbackKey>(sql`
+    select distinct feedback.report_id as "reportId", number from feedback_reports as feedback
+      join report_events as events on events.report_id = feedback.report_id
+        and events.shard = feedback.shard
+    where ${isOneOfIds('feedback.report_id', ids)} and ${isOneOfIds('events.report_id', ids)}
+      and kind = 'complaint' and event = 'reopened' and at > created_at
+      and phrases @> ${JSON.stringify([phrase('origin-corrected')])}`)
+  return new Set(rows.map(feedbackName))
 }
 
 /** The copy of a feedback report, packed: with masks in place of its keys, except in old rows. */

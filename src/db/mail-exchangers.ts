@@ -1,6 +1,6 @@
 import sql, { bulk } from 'sql-template-tag'
 import type { Db } from './pool.ts'
-import { preparedRowsOf } from './prepared.ts'
+import { isOneOf, preparedInsert, preparedRowsOf } from './prepared.ts'
 
 /** A host that the MX records of a domain named: its name, or an address to which it resolved. */
 export type NamedExchanger = { domain: string; host: string }
@@ -37,43 +37,39 @@ export async function removeExchangers(db: Db, before: Date): Promise<void> {
   await db.query(sql`delete from mail_exchangers where named_on < ${dayOf(before)}::date`)
 }
 
-/** A machine that handed over mail of an author to the reporters of a domain. */
-export type HandOver = { recipientDomain: string; ip: string; authorDomain: string }
+/** A machine that handed over mail of an author to a reporter. */
+export type HandOver = { reporterId: string; ip: string; authorDomain: string }
 
 /**
  * Stores that machines handed over mail at `now`; writes only what was not stored that day. Returns
- * the number of authors whose mail each has handed over to each domain since a day.
+ * the number of authors whose mail each has handed over to each reporter since a day.
  */
 export async function countHandOvers(
   db: Db,
   seen: readonly HandOver[],
   { since, now }: { since: Date; now: Date },
-): Promise<{ recipientDomain: string; ip: string; authors: number }[]> {
-  const day = dayOf(now)
-  const found = await preparedRowsOf(db)<{ recipientDomain: string; ip: string; authors: number }>`
-    with given as (
-      select distinct recipient_domain, ip, author_domain from unnest(
-        ${seen.map(({ recipientDomain }) => recipientDomain)}::text[],
-        ${seen.map(({ ip }) => ip)}::inet[],
-        ${seen.map(({ authorDomain }) => authorDomain)}::text[]
-      ) as given (recipient_domain, ip, author_domain)
-    ), noted as (
-      insert into hand_overs (recipient_domain, ip, author_domain, seen_on)
-      select recipient_domain, ip, author_domain, ${day}::date from given order by 1, 2, 3
-      on conflict (recipient_domain, ip, author_domain) do update set seen_on = excluded.seen_on
-      where hand_overs.seen_on < excluded.seen_on
-    )
-    select recipient_domain as "recipientDomain", host(ip) as ip,
-      count(distinct author_domain)::int as authors
-    from (
-      select given.recipient_domain, given.ip, given.author_domain from given
-      union all
-      select old.recipient_domain, old.ip, old.author_domain
-      from given join hand_overs as old using (recipient_domain, ip)
-      where old.seen_on >= ${dayOf(since)}::date
-    ) as known
-    group by recipient_domain, ip`
-  return found
+): Promise<{ reporterId: string; ip: string; authors: number }[]> {
+  const ids = [...new Set(seen.map(({ reporterId }) => reporterId))]
+  const rows = new Map(
+    seen.map(({ reporterId, ip, authorDomain }) => {
+      const key = [reporterId, ip, authorDomain]
+      return [key.join(' '), [...key, dayOf(now)]]
+    }),
+  )
+  const ordered = [...rows].toSorted(([one], [other]) => (one < other ? -1 : 1))
+  await db.query(
+    preparedInsert(
+      ordered.map(([, row]) => row),
+      (values) => sql`
+        insert into hand_overs (reporter_id, ip, author_domain, seen_on) values ${values}
+        on conflict (reporter_id, ip, author_domain) do update set seen_on = excluded.seen_on
+        where hand_overs.seen_on < excluded.seen_on`,
+    ),
+  )
+  return preparedRowsOf(db)`
+    select reporter_id as "reporterId", host(ip) as ip, count(*)::int as authors from hand_overs
+    where ${isOneOf('reporter_id', ids, 'uuid[]')} and seen_on >= ${dayOf(since)}::date
+    group by reporter_id, hand_overs.ip`
 }
 
 /** Deletes the hand-overs that were last seen before a day. */

@@ -27,10 +27,27 @@ export async function putProbe(tx: Db, reporterId: string, probe: MailProbe): Pr
     insert into mail_probes (reporter_id, letter_id, report_id, border, relays, came_at)
     values (${reporterId}, ${letterId}, ${reportId}, ${border}, ${relays}, ${cameAt})
     on conflict (reporter_id, letter_id) do nothing`)
-  if (rowCount === 1) return probe
-  const earlier = await rowOf(tx)<MailProbe>`select ${columns} from mail_probes
+  return rowCount === 1 ? probe : ((await findProbe(tx, reporterId, letterId)) ?? probe)
+}
+
+/** Returns what a letter showed that came back before. */
+export function findProbe(
+  db: Db,
+  reporterId: string,
+  letterId: string,
+): Promise<MailProbe | undefined> {
+  return rowOf(db)`select ${columns} from mail_probes
     where reporter_id = ${reporterId} and letter_id = ${letterId}`
-  return earlier ?? probe
+}
+
+/** Forgets the hosts that received letters for a reporter; the letters stay used. */
+export async function forgetBorders(tx: Db, reporterId: string): Promise<void> {
+  await tx.query(sql`update mail_probes set border = null where reporter_id = ${reporterId}`)
+}
+
+/** Deletes the letters that came back before an instant. */
+export async function removeProbes(db: Db, before: Date): Promise<void> {
+  await db.query(sql`delete from mail_probes where came_at < ${before}`)
 }
 
 /** Deletes all but the latest `max` letters of a reporter. */

@@ -49,7 +49,8 @@ export function listRelaysOf(db: Db, reporterIds: readonly string[]): Promise<Kn
     where ${isTheirs}
     union all
     select distinct reporter_id, 'border', border from mail_probes
-    where ${isTheirs} and border is not null`
+    where ${isTheirs} and border is not null
+    order by 1, 3`
 }
 
 /**
@@ -80,18 +81,12 @@ export async function putRelays(
   return rows.map(({ cidr }) => cidr)
 }
 
-/** Returns the blocks that at least `min` other reporters said are not theirs. */
-export async function listDenied(
-  db: Db,
-  reporterId: string,
-  cidrs: readonly string[],
-  min: number,
-): Promise<string[]> {
-  const { rows } = await db.query<{ cidr: string }>(sql`
-    select cidr::text as cidr from reporter_relays
-    where how = 'refused' and cidr = any(${cidrs}::cidr[]) and reporter_id <> ${reporterId}
-    group by cidr having count(*) >= ${min}`)
-  return rows.map(({ cidr }) => cidr)
+/** Counts the other reporters who said that machines in a block are not theirs. */
+export async function countDeniers(db: Db, reporterId: string, cidr: string): Promise<number> {
+  const { rows } = await db.query<{ deniers: number }>(sql`
+    select count(distinct reporter_id)::int as deniers from reporter_relays
+    where how = 'refused' and cidr && ${cidr}::cidr and reporter_id <> ${reporterId}`)
+  return rows[0]?.deniers ?? 0
 }
 
 /** Deletes a relay, however it became known. False when there is none. */

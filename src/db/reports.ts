@@ -278,7 +278,7 @@ export async function listReportsFrom(
   const { rows } = await tx.query<{ id: string }>(sql`
     select reports.id from reports
       join analyses on analyses.id = reports.id and analyses.shard = reports.shard
-    where reporter_id = ${reporterId} and state in ('analyzed', 'forwarded', 'kept')
+    where reporter_id = ${reporterId} and state in ('analyzed', 'forwarded', 'kept', 'failed')
       and reports.id >= ${page.from} and analyses.id >= ${page.from}
       and origin_ip <<= any(${page.blocks}::cidr[])
     order by reports.id desc limit ${page.limit}`)

@@ -235,7 +235,7 @@ async function end(tx: Db, conclusion: Conclusion): Promise<Conclusion | undefin
   const { analysis, known, drawn } = conclusion
   const judgment = { ...analysis.judgment, consequence: drawn.consequence }
   const network = known.network ?? null
-  return (await concludeLookUp(tx, analysis.id, network, judgment)) ? conclusion : undefined
+  return (await concludeLookUp(tx, analysis, network, judgment)) ? conclusion : undefined
 }
 
 function nextTry({ firstAskedAt }: Waiting, answer: Answer | undefined, now: Date): Date {

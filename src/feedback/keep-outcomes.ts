@@ -24,7 +24,7 @@ import { shardOf, uuidTime } from '../world.ts'
 import type { LoadedFeedback } from './load-content.ts'
 import { queueOf } from './queues.ts'
 import { suppressConsumer } from './suppress.ts'
-import { takeBackComplaints } from './take-back-complaints.ts'
+import { takeBackComplaints, takeBackOutdated } from './take-back-complaints.ts'
 
 const outcomeCodes = {
   complaint: { sent: 'feedback-sent', held: 'feedback-held', refused: 'feedback-refused' },
@@ -227,6 +227,8 @@ function together({ phrases }: ReportEvent): Phrase[] {
  * feedback was being sent, the feedback is retracted too.
  */
 async function markForwarded(tx: Db, ids: readonly string[], app: Needs, now: Date): Promise<void> {
+  // An origin that was corrected in the meantime makes the complaint just sent a wrong one.
+  await takeBackOutdated(tx, ids, app, now)
   const forwarded = new Set(await markReports(tx, ids, ['analyzed'], 'forwarded'))
   const others = ids.filter((id) => !forwarded.has(id))
   if (others.length === 0) return

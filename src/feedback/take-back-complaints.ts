@@ -1,6 +1,12 @@
 import type { App } from '../app.ts'
 import { listConsumersByIds } from '../db/consumers.ts'
-import { type Feedback, listFeedback, feedbackName } from '../db/feedback-reports.ts'
+import {
+  type Feedback,
+  type FeedbackKey,
+  feedbackName,
+  listFeedback,
+  listOutdated,
+} from '../db/feedback-reports.ts'
 import { listMerged } from '../db/feedback-waiting.ts'
 import type { Db } from '../db/pool.ts'
 import { listReportsByIds, type Report } from '../db/reports.ts'
@@ -20,9 +26,35 @@ export async function takeBackComplaints(
 ): Promise<void> {
   if (ids.length === 0) return
   const complaints = (await listFeedback(tx, ids)).filter(({ kind }) => kind === 'complaint')
+  await takeBack(tx, complaints, new Set(ids), app, now)
+}
+
+/**
+ * Queues a correction for every consumer that received a complaint before the origin of its report
+ * was corrected.
+ */
+export async function takeBackOutdated(
+  tx: Db,
+  ids: readonly string[],
+  app: Pick<App, 'boss'>,
+  now: Date,
+): Promise<void> {
+  const outdated = await listOutdated(tx, ids)
+  if (outdated.size === 0) return
+  const complaints = (await listFeedback(tx, ids)).filter((one) => outdated.has(feedbackName(one)))
+  await takeBack(tx, complaints, new Set(ids), app, now)
+}
+
+async function takeBack(
+  tx: Db,
+  complaints: readonly Feedback[],
+  ids: ReadonlySet<string>,
+  app: Pick<App, 'boss'>,
+  now: Date,
+): Promise<void> {
   const sent = [
     ...(await listSentAlone(tx, complaints)),
-    ...(await listObsoleteSamples(tx, complaints, new Set(ids))),
+    ...(await listObsoleteSamples(tx, complaints, ids)),
   ]
   const consumers = await listConsumersByIds(tx, [
     ...new Set(sent.map(({ consumerId }) => consumerId)),
@@ -70,13 +102,14 @@ async function listObsoleteSamples(
   const merged = await listMerged(tx, [...samples.values()])
   const ids = [...all, ...merged.map(({ member }) => member)].map(({ reportId }) => reportId)
   const reports = await listReportsByIds(tx, [...new Set(ids)])
+  const outdated = await listOutdated(tx, [...new Set(ids)])
   const valid = reports.filter((one) => isComplaint(one) && !takenBack.has(one.id))
   const standing = new Set(valid.map(({ id }) => id))
+  const isValid = (one: FeedbackKey) =>
+    standing.has(one.reportId) && !outdated.has(feedbackName(one))
   const stands = new Set([
-    ...[...samples.values()].filter(({ reportId }) => standing.has(reportId)).map(feedbackName),
-    ...merged
-      .filter(({ member }) => standing.has(member.reportId))
-      .map(({ head }) => feedbackName(head)),
+    ...[...samples.values()].filter(isValid).map(feedbackName),
+    ...merged.filter(({ member }) => isValid(member)).map(({ head }) => feedbackName(head)),
   ])
   return [...samples.values()].filter((sample) => !stands.has(feedbackName(sample)))
 }

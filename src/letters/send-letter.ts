@@ -25,7 +25,11 @@ import {
   withoutKeys,
 } from '../mail/keys.ts'
 import { composeLetter, type LetterContent } from '../mail/letter.ts'
-import { composeLetterAnswerAddress, composeLetterReturnPath } from '../mail/verp.ts'
+import {
+  composeLetterAnswerAddress,
+  composeLetterReturnPath,
+  letterMessageId,
+} from '../mail/verp.ts'
 import { send } from '../queue/boss.ts'
 import { failureOf, type JobOutcome } from '../queue/work.ts'
 import { inTime, uuidv7 } from '../world.ts'
@@ -121,11 +125,6 @@ export async function openLetter(id: string, copy: LetterCopy, secret: string): 
   const opened = openBytes(sealedKeys, { purpose: 'keys of a letter', owner: id }, secret)
   if (!opened) throw new PermanentError('The keys of the letter need the SECRET it was made with.')
   return applyDifferences(masked, unpackDifferences(opened))
-}
-
-/** Returns the Message-ID of a letter, with its angle brackets. */
-function letterMessageId(id: string, domain: string): string {
-  return `<letter.${id}@${domain}>`
 }
 
 /** Why a letter is not sent whose link no longer works. */

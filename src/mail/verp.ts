@@ -270,6 +270,17 @@ export function composeLetterReturnPath(letterId: string, settings: ReturnPathSe
   return addressOf('lt', { id: letterId, number: 1 }, settings)
 }
 
+/** Composes the Message-ID of a letter, with its angle brackets. */
+export function letterMessageId(id: string, domain: string): string {
+  return `<letter.${id}@${domain}>`
+}
+
+/** Returns the id of the letter with such a Message-ID. */
+export function letterIdIn(messageId: string, domain: string): string | undefined {
+  const [, id, host] = /^<letter\.([\da-f-]{36})@([^<>@\s]+)>$/i.exec(messageId.trim()) ?? []
+  return host?.toLowerCase() === domain.toLowerCase() ? id?.toLowerCase() : undefined
+}
+
 /** Composes the Reply-To of a letter that may be answered. */
 export function composeLetterAnswerAddress(letterId: string, settings: ReturnPathSettings): string {
   return addressOf('la', { id: letterId, number: 1 }, settings)

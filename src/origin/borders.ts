@@ -21,6 +21,8 @@ export type Exchangers = {
 /** The receiver, as far as it is known. */
 type Receiver = {
   exchangers?: Exchangers | undefined
+  /** The names of hosts that received a test letter for the reporter. */
+  borders?: readonly string[]
   provider: ProviderProfile | undefined
   seesClient?: boolean
 }
@@ -39,16 +41,18 @@ export function judgeHandOver(
 ): { is: 'stranger'; doubt?: Phrase; because?: Phrase } {
   const ip = hop.fromIp?.text ?? ''
   const gateway = gatewayOfPeer(hop, hops[hop.index + 1])
-  const { exchangers, provider, seesClient } = receiver
+  const { exchangers, borders, provider, seesClient } = receiver
   const found = exchangers && byRecords(hop, hops, { ...receiver, exchangers }, gateway)
-  const isGuess = found === 'unclear' || (gateway !== undefined && found === undefined)
+  const isAtBorder = borders?.includes(hop.byHost ?? '') === true
+  const isGuess = found === 'unclear' || (gateway && found === undefined && !isAtBorder)
   if (!isGuess) {
     if (seesClient && hop.index === 0) return { is: 'stranger' }
     const outside = fromOutside(hop, hops)
-    const isKnown = found === 'stranger' || provider !== undefined
-    if (!outside || (outside === 'same' && isKnown)) {
-      const because = found === 'stranger' ? phrase('peer-not-in-mx', { ip }) : undefined
-      return { is: 'stranger', ...(because && { because }) }
+    const isKnown = found === 'stranger' || provider !== undefined || isAtBorder
+    if (!outside || (outside !== 'other' && isKnown)) {
+      if (found === 'stranger') return { is: 'stranger', because: phrase('peer-not-in-mx', { ip }) }
+      if (!isAtBorder) return { is: 'stranger' }
+      return { is: 'stranger', because: phrase('peer-at-border', { ip, host: hop.byHost ?? '' }) }
     }
   }
   const doubt = gateway
@@ -118,7 +122,7 @@ export function exchangerOf(
  * another one. Such a peer may receive mail for the reporter. The machines of an author take mail
  * from inside, and from users who authenticate.
  */
-function fromOutside(entry: Hop, hops: readonly Hop[]): 'same' | 'other' | undefined {
+function fromOutside(entry: Hop, hops: readonly Hop[]): 'same' | 'other' | 'unknown' | undefined {
   const first = hops[entry.index + 1]
   if (!first || senderOf(entry)) return undefined
   const domains = new Set(
@@ -141,14 +145,14 @@ function fromOutside(entry: Hop, hops: readonly Hop[]): 'same' | 'other' | undef
     const isOwnName = isOfPeer(rdns) && rdns !== undefined && !looksLikeCustomer(rdns)
     const isNear = isOwnName || (fromIp && block24Or48(fromIp) === block)
     if (!fromIp || !isRoutable(fromIp) || isNear) continue
-    return isOtherAddress(hop.field.for, recipient) ? 'other' : 'same'
+    return compared(hop.field.for, recipient)
   }
   return undefined
 }
 
-function isOtherAddress(one: string | undefined, other: string | undefined): boolean {
-  if (!one?.includes('@') || !other?.includes('@')) return false
-  return one.toLowerCase() !== other.toLowerCase()
+function compared(one: string | undefined, other: string | undefined) {
+  if (!one?.includes('@') || !other?.includes('@')) return 'unknown'
+  return one.toLowerCase() === other.toLowerCase() ? 'same' : 'other'
 }
 
 /** Whether a reverse name is one that a network gives to the machines of its customers. */

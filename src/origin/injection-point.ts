@@ -27,6 +27,8 @@ export type ReceivingSide = {
   deniedRelays?: NetworkSet
   /** The hosts that receive mail for the reporter's domains; undefined when they are not known. */
   exchangers?: Exchangers | undefined
+  /** The names of hosts that received a test letter for the reporter. */
+  borders?: readonly string[]
   /** Whether the first hop is a client that is handing the message over to the receiver now. */
   seesClient?: boolean
 }

@@ -12,6 +12,7 @@ import {
   type Submitter,
   submitterOf,
 } from './forwarders.ts'
+import { gatewayOfHost } from './gateways.ts'
 import { guessed, type Walk, walkToInjection } from './injection-point.ts'
 import type { ProviderProfile } from './provider-profiles.ts'
 import { isSealer, isWrittenBy, senderOf } from './providers.ts'
@@ -137,6 +138,8 @@ export type OriginClues = {
   /** CIDR blocks of machines that the reporter said are not the provider's. */
   deniedRelays?: readonly string[]
   exchangers?: ExchangerHosts | undefined
+  /** The names of hosts that received a test letter for the reporter, in lower case. */
+  borders?: readonly string[]
   reporterAddresses?: readonly string[]
   /** The verified ARC seals, newest first (RFC 8617); absent when there are none. */
   seals?: ForwardingProof['seals']
@@ -187,16 +190,19 @@ export function walkThrough(
   hops: readonly Hop[],
   clues: OriginClues,
 ): Walk {
-  const { reporterAddresses = [], seals = [], poster, exchangers } = clues
+  const { reporterAddresses = [], seals = [], poster, exchangers, borders = [] } = clues
+  // A gateway delivers under other names than the one that received a test letter.
+  const gateways = borders.filter((host) => gatewayOfHost(host))
+  const { domain, names, addresses } = exchangers ?? { domain: '', names: [], addresses: [] }
+  const isKnown = exchangers !== undefined || gateways.length > 0
   const walk = walkToInjection(hops, {
     trustedRelays: networkSet(clues.trustedRelays),
     learnedRelays: networkSet(clues.learnedRelays ?? []),
     deniedRelays: networkSet(clues.deniedRelays ?? []),
-    exchangers: exchangers && {
-      domain: exchangers.domain,
-      names: new Set(exchangers.names),
-      addresses: networkSet(exchangers.addresses),
-    },
+    exchangers: isKnown
+      ? { domain, names: new Set([...names, ...gateways]), addresses: networkSet(addresses) }
+      : undefined,
+    borders,
     seesClient: clues.client !== undefined,
   })
   const proof = { reporterAddresses, seals, poster, exchangers }

@@ -97,6 +97,11 @@ const routerName = /^(?:_?gateway|gw|router|firewall|fw|nat|fritz|host|bridge)[\
 const privateEnd =
   /\.(?:docker\.internal|home\.arpa|lan|local|localdomain|internal|home|corp|intern|box|private)$/
 
+/** Whether a name is in a domain that everybody may use inside. */
+export function isPrivateName(host: string): boolean {
+  return privateEnd.test(host)
+}
+
 /**
  * Whether a name outside the public DNS is that of a router or of a container's host, which may
  * hide the addresses of any clients behind its own.

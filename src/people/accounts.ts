@@ -1,6 +1,7 @@
 import type { App } from '../app.ts'
 import { findAccountLink, insertConsent, takeAccountLink } from '../db/accounts.ts'
 import { setLetterReporter } from '../db/letters.ts'
+import { forgetBorders } from '../db/mail-probes.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import {
   countOtherAdmins,
@@ -163,6 +164,8 @@ export async function changeEmail(
     if (link?.reporterId !== reporter.id) return false
     await takeAccountLink(tx, 'move', linkHash(token), app.clock())
     if (!(await updateReporterEmail(tx, reporter.id, link.address))) return false
+    // The mail of another address comes another way.
+    await forgetBorders(tx, reporter.id)
     await queueAccountLetter(tx, 'moved', reporter, app)
     return true
   })

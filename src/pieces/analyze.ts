@@ -112,6 +112,8 @@ export type AnalysisOptions = {
   deniedRelays?: readonly string[]
   /** The hosts that receive mail for the reporter's domains; absent when they are not known. */
   exchangers?: ExchangerHosts | undefined
+  /** The names of hosts that received a test letter for the reporter. */
+  borders?: readonly string[]
   /** Addresses of the reporter, in lower case. */
   reporterAddresses?: readonly string[]
   /** Whether to ignore the authentication results that the provider added to the message. */

@@ -54,8 +54,8 @@ import {
 import { findPaced } from './pace-reporters.ts'
 import { askable, findRelays, type ReportRelays } from './relays.ts'
 import { askedOf, hasEffect, type Outcome, outcomeOf, webhookEventsOf } from './report-outcomes.ts'
-import { requeueReports } from './set-relays.ts'
-import { findIdle, type Idle } from './take-probes.ts'
+import { requeueReports } from './reopen-reports.ts'
+import { findIdle, type Idle, isLetterOfOurs } from './take-probes.ts'
 
 type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'rdap'> &
   Readers & {
@@ -130,7 +130,7 @@ async function judgeAndKeep(
   app: Needs,
 ): Promise<void> {
   const idle = await findIdle(read, app)
-  const { analyses, crowds } = await findCrowds(read, relaysOf, app)
+  const { analyses, crowds } = await findCrowds(read, { relaysOf, idle }, app)
   const lookedUp = await lookUp(analyses, { idle, crowds }, app)
   const { campaignOf } = lookedUp
   const judged = await judge(analyses, relaysOf, lookedUp, app)
@@ -307,7 +307,7 @@ function correctedCase(
   { correctedAs }: Report,
   obstacle: Phrase | undefined,
 ): JudgedCase | undefined {
-  const ours = obstacle?.code.startsWith('probe-') ? ourLetter : undefined
+  const ours = isLetterOfOurs(obstacle) ? ourLetter : undefined
   const as = ours ? 'legitimate' : correctedAs
   if (!judged || as === null) return judged
   return { ...judged, verdict: correctedVerdict(judged.verdict, as, ours) }
@@ -339,6 +339,7 @@ async function splitByRelays(
   const emails = await holdReporters(tx, reporterIds, 'keep-still')
   const nowOf = await findRelays(tx, reports, emails)
   const isValid = ({ report: { id }, analysis }: Judgment) =>
+    String(nowOf(id).options.borders) === String(relaysOf(id).options.borders) &&
     analysis.addressesAsked.every((ip) => nowOf(id).knownOf(ip) === relaysOf(id).knownOf(ip))
   return {
     valid: judgments.filter(isValid),

@@ -5,6 +5,7 @@ import { domainOf, registrableDomainOf } from '../mail/address.ts'
 import { type Phrase, phrase, type PhraseCode } from '../phrase.ts'
 import type { ReadReport } from './read-messages.ts'
 import type { ReportRelays } from './relays.ts'
+import type { Idle } from './take-probes.ts'
 
 type Needs = Pick<App, 'pool' | 'clock' | 'config'>
 
@@ -18,7 +19,7 @@ const KEPT_MS = 14 * DAY_MS
 /** The confidence of an origin that a crowd makes doubtful: below the usual threshold. */
 const CONFIDENCE_MAX = 0.6
 
-/** Findings of the walk that show who received the message; then no crowd is needed. */
+/** Findings of the walk that show who received the message; then a crowd says nothing. */
 const knownBorders: ReadonlySet<PhraseCode> = new Set<PhraseCode>([
   'received-by',
   'peer-not-in-mx',
@@ -30,18 +31,20 @@ const knownBorders: ReadonlySet<PhraseCode> = new Set<PhraseCode>([
 export type Crowds = ReadonlyMap<string, Phrase>
 
 /**
- * Finds origins that hand over mail of many unrelated authors to one domain, where nothing shows
- * who receives for it: such a machine may be the domain's own border. Their confidence is reduced,
- * so that the reporter is asked, unless the reporter has denied the machine. Spam from one machine
- * under many names looks alike, so a crowd acquits nobody. Returns the reports, and why.
+ * Finds origins that hand over mail of many unrelated authors to a reporter, where nothing shows
+ * who receives for the reporter: such a machine may be the reporter's own border. Their confidence
+ * is reduced, so that the reporter is asked, unless the reporter has denied the machine. Spam from
+ * one machine under many names looks alike, so a crowd acquits nobody, and what others report does
+ * not count. Returns the reports, and why.
  */
 export async function findCrowds(
   analyses: readonly ReadReport[],
-  relaysOf: (reportId: string) => ReportRelays,
+  { relaysOf, idle }: { relaysOf: (reportId: string) => ReportRelays; idle: Idle },
   app: Needs,
 ): Promise<{ analyses: ReadReport[]; crowds: Crowds }> {
   const handOvers = new Map(
     analyses.flatMap((one) => {
+      if (idle.has(one.report.id)) return []
       const found = handOverOf(one, relaysOf(one.report.id), app.config.originConfidenceMin)
       return found ? [[one.report.id, found] as const] : []
     }),
@@ -50,9 +53,9 @@ export async function findCrowds(
   if (handOvers.size === 0) return { analyses: [...analyses], crowds }
   const days = { since: oldestHandOver(app), now: app.clock() }
   const counted = await countHandOvers(app.pool, [...handOvers.values()], days)
-  const countOf = new Map(counted.map((one) => [`${one.recipientDomain} ${one.ip}`, one.authors]))
-  for (const [id, { recipientDomain, ip }] of handOvers) {
-    const count = countOf.get(`${recipientDomain} ${ip}`) ?? 0
+  const countOf = new Map(counted.map((one) => [`${one.reporterId} ${one.ip}`, one.authors]))
+  for (const [id, { reporterId, ip }] of handOvers) {
+    const count = countOf.get(`${reporterId} ${ip}`) ?? 0
     if (count >= AUTHOR_DOMAINS_MIN) crowds.set(id, phrase('peer-has-crowd', { ip, count }))
   }
   return {
@@ -63,7 +66,7 @@ export async function findCrowds(
 
 function handOverOf(
   { report, analysis: { origin } }: ReadReport,
-  { options, knownOf }: ReportRelays,
+  { knownOf }: ReportRelays,
   originConfidenceMin: number,
 ) {
   if (report.kind === 'not-spam' || !origin || origin.confidence < originConfidenceMin) {
@@ -71,10 +74,9 @@ function handOverOf(
   }
   if (origin.why.some(({ code }) => knownBorders.has(code))) return undefined
   if (knownOf(origin.ip).includes('refused')) return undefined
-  const recipientDomain = domainOf(options.reporterAddresses[0] ?? '')
   const authorDomain = registrableDomainOf(domainOf(report.author ?? ''))
-  if (recipientDomain === undefined || authorDomain === undefined) return undefined
-  return { recipientDomain, ip: origin.ip, authorDomain }
+  if (authorDomain === undefined) return undefined
+  return { reporterId: report.reporterId, ip: origin.ip, authorDomain }
 }
 
 /** The report with an uncertain origin, which is no subject of its evidence. */

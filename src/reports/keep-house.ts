@@ -22,6 +22,7 @@ import {
   ensurePartitions,
 } from '../db/partitions.ts'
 import { removeExchangers, removeHandOvers } from '../db/mail-exchangers.ts'
+import { removeProbes } from '../db/mail-probes.ts'
 import { removeSourceDays } from '../db/mail-sources.ts'
 import { removeMassActions } from '../db/mass-actions.ts'
 import { removeProposedDeletions } from '../db/proposed-deletions.ts'
@@ -189,6 +190,7 @@ export async function runKeepHouse(app: HouseNeeds): Promise<void> {
   await removeEndedSuppressions(app.pool, oldest)
   await removeExchangers(app.pool, oldestNamed(app))
   await removeHandOvers(app.pool, oldestHandOver(app))
+  await removeProbes(app.pool, new Date(app.clock().getTime() - 365 * DAY_MS))
   await deleteUnusedRecipients(app, oldest)
   await forgetReputations(app.pool, now, app.config.retentionDays)
   await deleteIdleKeys(app)

@@ -18,7 +18,7 @@ import { networkSet, parseIp } from '../mail/ip.ts'
 import type { Analysis } from '../pieces/analyze.ts'
 import { relaysFromHistory, pastReport, type PastReport } from '../verdict/relays.ts'
 import { uuidFloor, uuidTime } from '../world.ts'
-import { reopenAskedReports } from './set-relays.ts'
+import { reopenAskedReports } from './reopen-reports.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock'>
 

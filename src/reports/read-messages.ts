@@ -7,7 +7,6 @@ import type { Case } from '../feedback/draw-consequences.ts'
 import type { JudgedCase } from '../judging/judge.ts'
 import { askAbout, type DnsTools } from '../origin/authenticity/ask-dns.ts'
 import type { DnsFindings } from '../origin/authenticity/dns-findings.ts'
-import type { ExchangerHosts } from '../origin/origin.ts'
 import {
   type AnalysisDigest,
   FilesUnderWay,
@@ -134,8 +133,7 @@ async function readOne(
     const { originConfidenceMin } = app.config
     const isRebuilt = report.rebuiltFrom !== null
     const [address] = relays.options.reporterAddresses
-    const known = address === undefined ? undefined : await app.exchangersOf?.(address, raw)
-    const exchangers = withBorders(known, relays.borders)
+    const exchangers = address === undefined ? undefined : await app.exchangersOf?.(address, raw)
     const options = { ...relays.options, exchangers, originConfidenceMin, isRebuilt }
     const dns = await findingsOf(raw, options, app)
     const analysis = await app.parser.analyze(raw, dns ? { ...options, dns } : options, {
@@ -148,19 +146,6 @@ async function readOne(
     const isFiles = error instanceof FilesUnderWay
     return { reportId: report.id, reason: reasonOf(error), isFiles }
   }
-}
-
-/**
- * Adds the hosts that received test letters to those of the MX records. Without such records they
- * belong to no domain: the reporter's mail may also come through others.
- */
-function withBorders(
-  known: ExchangerHosts | undefined,
-  borders: readonly string[],
-): ExchangerHosts | undefined {
-  if (borders.length === 0) return known
-  const { domain, names, addresses } = known ?? { domain: '', names: [], addresses: [] }
-  return { domain, names: [...names, ...borders], addresses }
 }
 
 /**

@@ -14,10 +14,11 @@ export type ReportRelays = {
    * history, and blocks that the reporter denied.
    */
   options: Required<
-    Pick<AnalysisOptions, 'trustedRelays' | 'learnedRelays' | 'deniedRelays' | 'reporterAddresses'>
+    Pick<
+      AnalysisOptions,
+      'trustedRelays' | 'learnedRelays' | 'deniedRelays' | 'borders' | 'reporterAddresses'
+    >
   >
-  /** The hosts that received test letters for the reporter. */
-  borders: readonly string[]
   /** The machines that the reporter confirmed or denied as the provider's. */
   confirmed: { mine: NetworkSet; notMine: NetworkSet }
   /** Returns how an address is known (`set`, `learned`, `refused`), as a string to compare. */
@@ -51,9 +52,9 @@ export async function findRelays(
             trustedRelays: [...receivedVia, ...set],
             learnedRelays: known('learned'),
             deniedRelays: refused,
+            borders: known('border'),
             reporterAddresses: address === undefined ? [] : [address.toLowerCase()],
           },
-          borders: known('border'),
           confirmed: { mine: networkSet(set), notMine: networkSet(refused) },
           knownOf: describeKnown(
             (['set', 'learned', 'refused'] as const).map((how) => [how, known(how)]),
@@ -64,8 +65,13 @@ export async function findRelays(
   )
   const nothing = networkSet([])
   const none: ReportRelays = {
-    options: { trustedRelays: [], learnedRelays: [], deniedRelays: [], reporterAddresses: [] },
-    borders: [],
+    options: {
+      trustedRelays: [],
+      learnedRelays: [],
+      deniedRelays: [],
+      borders: [],
+      reporterAddresses: [],
+    },
     confirmed: { mine: nothing, notMine: nothing },
     knownOf: () => '',
   }

@@ -1,29 +1,27 @@
 import type { App } from '../app.ts'
-import { findAnalysis, type KeptAnalysis, removeAnalyses } from '../db/analyses.ts'
-import { withdrawFeedback } from '../db/feedback-waiting.ts'
+import { findAnalysis, type KeptAnalysis } from '../db/analyses.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { listExchangers } from '../db/mail-exchangers.ts'
-import { insertEvents, listEvents, listReportsWith, type ReportEvent } from '../db/report-events.ts'
+import { insertEvents, listEvents, type ReportEvent } from '../db/report-events.ts'
 import {
-  listDenied,
+  countDeniers,
   listRelays,
   putRelays,
   removeRelay,
   trimRelays,
 } from '../db/reporter-relays.ts'
 import { holdReporters } from '../db/reporters.ts'
-import { listAskedReports, listReportsFrom, markReports, type Report } from '../db/reports.ts'
-import { DAY_MS, HOUR_MS } from '../durations.ts'
-import { takeBackComplaints } from '../feedback/take-back-complaints.ts'
+import type { Report } from '../db/reports.ts'
+import { DAY_MS } from '../durations.ts'
 import { domainOf, registrableDomainOf } from '../mail/address.ts'
 import { blockOfAddress } from '../mail/ip-blocks.ts'
 import { networkSet } from '../mail/ip.ts'
 import { storableText } from '../mail/text.ts'
+import { looksLikeCustomer } from '../origin/borders.ts'
+import { providerOfHost } from '../origin/providers.ts'
 import { phrase } from '../phrase.ts'
-import { type Boss, send } from '../queue/boss.ts'
 import { openCandidates, type RelayCandidate, relayCandidates } from '../verdict/relays.ts'
-import { uuidFloor } from '../world.ts'
-import { analyzeReport } from './queues.ts'
+import { correctOrigins, type RelayNews, reopenAskedReports } from './reopen-reports.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock'>
 
@@ -86,12 +84,15 @@ async function store(
   return 'done'
 }
 
+/** The age of MX records that show a relay. */
+const MX_AGE_MS_MAX = 30 * DAY_MS
 /** How many others must deny a machine before the word of one reporter does not suffice. */
 const DENIERS_MIN = 2
 
 /**
  * Whether others deny a relay that is neither named in the domain of the reporter's address nor in
- * its MX records.
+ * its MX records. A name that a network gives to a customer, or a name of a known provider, says
+ * nothing.
  */
 async function isDisputed(
   tx: Db,
@@ -99,74 +100,23 @@ async function isDisputed(
   wanted: readonly RelayStatement[],
   now: Date,
 ): Promise<boolean> {
-  const cidrs = wanted.map(({ cidr }) => cidr)
-  const denied = new Set(await listDenied(tx, id, cidrs, DENIERS_MIN))
-  if (denied.size === 0) return false
   const domain = domainOf(email.toLowerCase())
-  const since = new Date(now.getTime() - REOPENED_AGE_MS_MAX)
-  const hosts = new Set(domain === undefined ? [] : await listExchangers(tx, domain, since))
-  return wanted.some(({ cidr, name }) => {
-    if (!denied.has(cidr)) return false
-    const isNamed = name !== null && registrableDomainOf(name) === registrableDomainOf(domain)
-    return !isNamed && !hosts.has(name ?? '') && !hosts.has(cidr.split('/', 1)[0] ?? '')
-  })
-}
-
-/** New knowledge about a reporter's relays, and the report that led to it. */
-type RelayNews = {
-  reporterId: string
-  /** The CIDR blocks about which the knowledge changed; it may also change the whole way. */
-  blocks: readonly string[] | 'all'
-  /** The report whose question was answered; it is analyzed again immediately. */
-  answeredId?: string | undefined
-  now: Date
-}
-
-const REOPENED_MAX = 200
-const REOPENED_AGE_MS_MAX = 30 * DAY_MS
-/**
- * Queues reports for another analysis if their reporter was asked about one of the blocks: the
- * latest 200 of the last 30 days. They return to `received` and lose their analysis, in the
- * transaction `tx` that stores the new knowledge. Reports with feedback are excluded, so nothing is
- * sent twice. A report that was analyzed again within the last hour waits for another hour. Returns
- * the ids of the queued reports.
- */
-export async function reopenAskedReports(
-  tx: Db,
-  boss: Boss,
-  { reporterId, blocks, answeredId, now }: RelayNews,
-): Promise<string[]> {
-  if (blocks.length === 0) return []
-  const from = uuidFloor(new Date(now.getTime() - REOPENED_AGE_MS_MAX))
-  const page = { about: blocks, from, limit: REOPENED_MAX }
-  const asked = await listAskedReports(tx, reporterId, page)
-  const reopened = await markReports(tx, asked, ['kept'], 'received')
-  if (reopened.length === 0) return []
-  await removeAnalyses(tx, reopened)
-  await requeueReports(tx, boss, { ids: reopened, answeredId, now })
-  return reopened
-}
-
-/**
- * Decides reports again whose origin turned out to be of the reporter's side: the latest 200 of the
- * last 30 days. Unsent feedback is withdrawn, and who was notified gets a correction. The new
- * analysis takes back what counted against the machine, and notifies the network of the true
- * origin. What others reported about the machine stays.
- */
-export async function correctOrigins(
-  tx: Db,
-  boss: Boss,
-  { reporterId, blocks, answeredId, now }: RelayNews & { blocks: readonly string[] },
-): Promise<void> {
-  if (blocks.length === 0) return
-  const from = uuidFloor(new Date(now.getTime() - REOPENED_AGE_MS_MAX))
-  const found = await listReportsFrom(tx, reporterId, { blocks, from, limit: REOPENED_MAX })
-  const ids = await markReports(tx, found.toSorted(), ['analyzed', 'forwarded', 'kept'], 'received')
-  if (ids.length === 0) return
-  for (const id of ids.toSorted()) await withdrawFeedback(tx, id, now)
-  await takeBackComplaints(tx, ids, { boss }, now)
-  await removeAnalyses(tx, ids)
-  await requeueReports(tx, boss, { ids, answeredId, now })
+  const organization = registrableDomainOf(domain)
+  const since = new Date(now.getTime() - MX_AGE_MS_MAX)
+  for (const { cidr, name } of wanted) {
+    if ((await countDeniers(tx, id, cidr)) < DENIERS_MIN) continue
+    const hosts = domain === undefined ? [] : await listExchangers(tx, domain, since)
+    const isNamed =
+      name !== null &&
+      organization !== undefined &&
+      registrableDomainOf(name) === organization &&
+      !looksLikeCustomer(name) &&
+      !providerOfHost(name)
+    if (!isNamed && !hosts.includes(name ?? '') && !hosts.includes(cidr.split('/', 1)[0] ?? '')) {
+      return true
+    }
+  }
+  return false
 }
 
 /** The question that a report asks its reporter. */
@@ -266,35 +216,4 @@ async function storeAnswer(
     await insertEvents(tx, [{ reportId: report.id, at: now, event: 'answered', phrases: [said] }])
     return result
   })
-}
-
-/**
- * Minimum time in milliseconds between two repeated analyses of a report, because each costs a
- * complete analysis and a reporter may change answers often.
- */
-const REOPENING_MS = HOUR_MS
-
-/**
- * Queues reports for another analysis because of new knowledge about relays. A report that was
- * queued for this reason within the last hour starts an hour later, unless it is the one whose
- * question was answered.
- */
-export async function requeueReports(
-  tx: Db,
-  boss: Boss,
-  { ids, answeredId, now }: { ids: readonly string[]; answeredId?: string | undefined; now: Date },
-): Promise<void> {
-  if (ids.length === 0) return
-  const pausedSince = new Date(now.getTime() - REOPENING_MS)
-  const recent = new Set(await listReportsWith(tx, 'reopened', ids, pausedSince))
-  const isLater = (id: string) => recent.has(id) && id !== answeredId
-  const phrases = [phrase('machines-learned')]
-  await insertEvents(
-    tx,
-    ids.map((reportId) => ({ reportId, at: now, event: 'reopened', phrases })),
-  )
-  const jobs = (some: readonly string[]) => some.map((reportId) => ({ reportId }))
-  await send(boss, analyzeReport, jobs(ids.filter((id) => !isLater(id))), tx)
-  const startAfter = new Date(now.getTime() + REOPENING_MS)
-  await send(boss, analyzeReport, jobs(ids.filter(isLater)), tx, { startAfter })
 }

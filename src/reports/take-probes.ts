@@ -1,31 +1,34 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { WorkApp } from '../app.ts'
-import { findLetter } from '../db/letters.ts'
-import { type MailProbe, PROBE_DAYS, putProbe, trimProbes } from '../db/mail-probes.ts'
+import { findLetter, type Letter } from '../db/letters.ts'
+import { findProbe, type MailProbe, PROBE_DAYS, putProbe, trimProbes } from '../db/mail-probes.ts'
 import { inTransaction } from '../db/pool.ts'
 import { listRelays, putRelays } from '../db/reporter-relays.ts'
 import { holdReporters } from '../db/reporters.ts'
 import { type Packed, unpack } from '../db/rows.ts'
 import { DAY_MS } from '../durations.ts'
-import { fieldValue, parseHeader } from '../mail/header.ts'
+import { fieldValue, fieldValues, parseHeader } from '../mail/header.ts'
 import { blockOfAddress } from '../mail/ip-blocks.ts'
 import { storableText } from '../mail/text.ts'
-import { parseOwnAddress } from '../mail/verp.ts'
+import { letterIdIn, parseOwnAddress } from '../mail/verp.ts'
 import type { DnsTools } from '../origin/authenticity/ask-dns.ts'
+import { checkSpf } from '../origin/authenticity/spf.ts'
 import { readHops } from '../origin/hop.ts'
 import { findWayIn } from '../origin/way-in.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import { ageObstacle } from '../verdict/consequences.ts'
-import { inTime, type Resolve } from '../world.ts'
+import type { Resolve } from '../world.ts'
 import type { ReadReport } from './read-messages.ts'
-import { correctOrigins, reopenAskedReports, SET_RELAYS_MAX } from './set-relays.ts'
+import { correctOrigins, reopenAskedReports } from './reopen-reports.ts'
+import { SET_RELAYS_MAX } from './set-relays.ts'
 
 type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config'> & { dns?: DnsTools | undefined }
 
 const PROBES_KEPT = 20
 /** A test letter is much smaller. */
 const BYTES_MAX = 64_000
-/** Maximum wait for an answer of the DNS, in milliseconds. */
-const DNS_MS_MAX = 1_000
+/** Maximum wait for all answers of the DNS, in milliseconds. */
+const DNS_MS_MAX = 3_000
 /** Where its header ends at the latest. */
 const HEADER_BYTES = 16_384
 
@@ -48,57 +51,93 @@ export async function findIdle(analyses: readonly ReadReport[], app: Needs): Pro
  * above the last one that sends for this site are of its reporter's side. Returns what to tell
  * about each, by report; such a report is neither forwarded nor counted. Only the letter that was
  * sent to a reporter is recognized, by the signed address for answers in it, and only if this
- * reporter reports it: then nobody can make a message look like one for others.
+ * reporter reports it: then nobody can make a message look like one for others. Nor is another
+ * letter of ours forwarded, if our mail server handed it over.
  */
 async function takeProbes(
   analyses: readonly ReadReport[],
   app: Needs,
 ): Promise<Map<string, Phrase>> {
   const said = new Map<string, Phrase>()
-  for (const { report, raw } of analyses) {
-    const its = await readProbe(report, raw, app)
-    if (its) said.set(report.id, await takeOne(report, its, app))
-  }
+  await Promise.all(
+    analyses.map(async ({ report, raw, analysis }) => {
+      const found = await findOwnLetter(raw, app)
+      if (!found) return
+      const { letter, isSigned } = found
+      const isTheirs = letter.kind === 'probe' && letter.reporterId === report.reporterId
+      if (isSigned && isTheirs) said.set(report.id, await takeOne(report, found, app))
+      else if (await isSentByUs(analysis.origin, app)) said.set(report.id, phrase('own-letter'))
+    }),
+  )
   return said
 }
 
-type Reported = ReadReport['report']
-type Probe = { letterId: string; sentAt: Date; raw: Buffer }
+/** Whether a message that has no effect is a letter of ours. */
+export function isLetterOfOurs(obstacle: Phrase | undefined): boolean {
+  return obstacle?.code === 'own-letter' || obstacle?.code.startsWith('probe-') === true
+}
 
-async function readProbe(
-  { reporterId }: Reported,
+type Reported = ReadReport['report']
+type Found = { letter: Letter; isSigned: boolean; raw: Buffer }
+
+const signedAddress = /la-[\w-]{10,100}@[\w.-]{1,253}/gi
+
+/**
+ * Finds the letter of ours that a message is: by a signed address for answers, or only by its
+ * Message-ID, if a mailing list replaced that address.
+ */
+async function findOwnLetter(
   packed: Packed,
-  { pool, config }: Needs,
-): Promise<Probe | undefined> {
+  { pool, config }: Pick<Needs, 'pool' | 'config'>,
+): Promise<Found | undefined> {
   const { returnPathDomain: domain, secret } = config
   if (packed.encoding !== 'identity' || packed.content.length > BYTES_MAX) return undefined
   const raw = await unpack(packed)
   // Nearly all messages end here, so it must be cheap.
-  if (!raw.subarray(0, HEADER_BYTES).includes(domain)) return undefined
-  const replyTo = fieldValue(parseHeader(raw).fields, 'reply-to') ?? ''
-  const own = parseOwnAddress(/<([^<>]{1,320})>/.exec(replyTo)?.[1] ?? replyTo, { domain, secret })
-  if (own === undefined || own === 'forged' || own.is !== 'letter-answer') return undefined
-  const letter = await findLetter(pool, own.letterId)
-  if (letter?.kind !== 'probe' || letter.reporterId !== reporterId) return undefined
-  return { letterId: letter.id, sentAt: letter.createdAt, raw }
+  if (!raw.toString('latin1', 0, HEADER_BYTES).toLowerCase().includes(domain)) return undefined
+  const { fields } = parseHeader(raw)
+  const addresses = fieldValues(fields, 'reply-to').join(' ').match(signedAddress) ?? []
+  for (const address of addresses.slice(0, 5)) {
+    const own = parseOwnAddress(address, { domain, secret })
+    if (own === undefined || own === 'forged' || own.is !== 'letter-answer') continue
+    const letter = await findLetter(pool, own.letterId)
+    if (letter) return { letter, isSigned: true, raw }
+  }
+  const id = letterIdIn(fieldValue(fields, 'message-id') ?? '', domain)
+  const letter = id === undefined ? undefined : await findLetter(pool, id)
+  return letter && { letter, isSigned: false, raw }
+}
+
+/** Whether our mail server handed a message over, by the record of our domain. */
+async function isSentByUs(
+  origin: ReadReport['analysis']['origin'],
+  { config, dns }: Needs,
+): Promise<boolean> {
+  if (!origin || !dns) return false
+  const mailFrom = `letter@${config.returnPathDomain}`
+  const asked = checkSpf({ ip: origin.ip, helo: undefined, mailFrom }, inBounds(dns.resolve))
+  return (await asked.catch(() => undefined))?.result === 'pass'
 }
 
 async function takeOne(
   { id: reportId, reporterId }: Reported,
-  { letterId, sentAt, raw }: Probe,
+  { letter: { id: letterId, createdAt: sentAt }, raw }: Found,
   app: Needs,
 ): Promise<Phrase> {
   const now = app.clock()
+  const earlier = await findProbe(app.pool, reporterId, letterId)
+  if (earlier) return sayTaken(earlier, reportId)
   if (now.getTime() - sentAt.getTime() > PROBE_DAYS * DAY_MS) return phrase('probe-late')
   const sender = { domain: app.config.returnPathDomain, relayHost: relayHostOf(app.config) }
   const resolve = app.dns && inBounds(app.dns.resolve)
   const way = await findWayIn(readHops(parseHeader(raw).fields), sender, resolve)
   if (!way) return phrase('probe-without-way')
   const border = way.border === undefined ? null : storableText(way.border, 253)
-  const blocks = way.relays.flatMap(({ ip, name }) => {
+  const found = way.relays.flatMap(({ ip, name }) => {
     const cidr = blockOfAddress(ip)
     return cidr === undefined ? [] : [{ cidr, name: name && storableText(name, 255) }]
   })
+  const blocks = [...new Map(found.map((block) => [block.cidr, block])).values()]
   const probe = { letterId, reportId, border, relays: blocks.length, cameAt: now }
   const first = await inTransaction(app.pool, async (tx): Promise<MailProbe> => {
     await holdReporters(tx, [reporterId], 'change')
@@ -115,15 +154,19 @@ async function takeOne(
     await correctOrigins(tx, app.boss, { reporterId, blocks: changed, now })
     return taken
   })
-  // The same report is analyzed again if the worker was stopped after this.
-  if (first.reportId !== reportId) return phrase('probe-again')
-  return phrase('probe-taken', { count: first.relays })
+  return sayTaken(first, reportId)
 }
 
-/** A resolver that gives up soon, because the whole batch waits. */
+/** The same report is analyzed again, because the way is known now. */
+function sayTaken({ reportId: firstId, relays }: MailProbe, reportId: string): Phrase {
+  return firstId === reportId ? phrase('probe-taken', { count: relays }) : phrase('probe-again')
+}
+
+/** A resolver that gives up after a while, because the whole batch waits. */
 function inBounds(resolve: Resolve): Resolve {
   const late = { is: 'unknown', why: 'The DNS did not answer in time.' } as const
-  return (name, type) => inTime(resolve(name, type), DNS_MS_MAX, late)
+  const over = wait(DNS_MS_MAX, late, { ref: false })
+  return (name, type) => Promise.race([resolve(name, type), over])
 }
 
 /** The host name of the relay to which this site hands its mail. */

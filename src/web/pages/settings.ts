@@ -1,5 +1,5 @@
 import { type Request, type Response, Router } from 'express'
-import { listProbeLetters, listProbes, PROBE_DAYS } from '../../db/mail-probes.ts'
+import { forgetBorders, listProbeLetters, listProbes, PROBE_DAYS } from '../../db/mail-probes.ts'
 import { listRelays, type ReporterRelay } from '../../db/reporter-relays.ts'
 import { findReporterSettings, type Reporter, updateReporterSettings } from '../../db/reporters.ts'
 import { DAY_MS } from '../../durations.ts'
@@ -33,6 +33,10 @@ export function relayRoutes(site: RelayNeeds): Router {
       if (result === 'sent') return res.redirect(303, '/relays#probe')
       const probeProblem = visitOf(req).texts(`relays.probe.${result}`)
       return sendRelays(req, res, site, reporter, { probeProblem })
+    }
+    if (form.text('do') === 'forget') {
+      await forgetBorders(site.pool, reporter.id)
+      return res.redirect(303, '/relays#probe')
     }
     const text = form.text('cidr') ?? ''
     const problem = await changeRelays(req, site, reporter, { action: form.text('do'), text })

@@ -1,14 +1,17 @@
 import { expect, test } from 'vitest'
 import { findAnalysis } from '../../../src/db/analyses.ts'
 import { listFeedback } from '../../../src/db/feedback-reports.ts'
+import { removeMessages } from '../../../src/db/erasures.ts'
 import { noteExchangers } from '../../../src/db/mail-exchangers.ts'
 import { listRelays } from '../../../src/db/reporter-relays.ts'
 import { findReport } from '../../../src/db/reports.ts'
+import { runFindContact } from '../../../src/feedback/find-contact.ts'
+import { runForwardReport } from '../../../src/feedback/forward-report.ts'
 import { addAccount } from '../../../src/processes/add-account.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { answerQuestion, setRelays } from '../../../src/reports/set-relays.ts'
 import { closeAfterThisTest } from '../../support/after-tests.ts'
-import { openTestApp } from '../../support/app.ts'
+import { openTestApp, type TestApp } from '../../support/app.ts'
 import { foldAll, standing } from '../../support/evidence.ts'
 import { relayedMessage } from '../../support/messages.ts'
 import { parser } from '../../support/parser.ts'
@@ -105,10 +108,105 @@ test('a machine that two others deny needs a second sign', async () => {
   const asked = await findReport(app.pool, id)
   if (!asked) throw new Error('The report is missing.')
   expect(await answerQuestion(app, asked, { ip: border, isMine: true })).toBe('disputed')
+  const block = { ...mine, cidr: '192.0.2.0/24' }
+  const customer = { ...mine, name: 'c-192-0-2-10.dyn.elsewhere.example' }
+  for (const one of [block, customer]) {
+    expect(await setRelays(app, dora, [one])).toBe('disputed')
+  }
   expect(await listRelays(app.pool, dora)).toEqual([])
   // The MX records of the address name the machine.
   const named = [{ domain: 'elsewhere.example', host: 'mx.hoster.example' }]
   await noteExchangers(app.pool, named, new Date())
   expect(await answerQuestion(app, asked, { ip: border, isMine: true })).toBe('done')
   expect(await listRelays(app.pool, dora)).toMatchObject([{ cidr: mine.cidr, how: 'set' }])
+})
+
+/** Reports a message that accuses the border, because its reporter denied it before. */
+async function accused(mark = 'accused') {
+  const its = await site()
+  await setRelays(its.app, its.app.ann, [{ ...mine, how: 'refused' }])
+  return { ...its, id: await its.report(mark) }
+}
+
+test('a complaint that is being sent meanwhile is taken back, too', async () => {
+  const { app, told, analyze, id } = await accused()
+  const mailer = {
+    async send() {
+      await setRelays(app, app.ann, [mine])
+      return { outcome: 'accepted' as const, reply: '250 OK' }
+    },
+    close: () => Promise.resolve(),
+  }
+  await runForwardReport([{ reportId: id, number: 1 }], { ...app, parser, mailer })
+  await analyze(id)
+  expect(await told(id)).toEqual([
+    'complaint abuse@hosting-one.example sent',
+    'redeemed abuse@hosting-one.example queued',
+    'complaint abuse@access-two.example queued',
+  ])
+})
+
+test('a sample of several reports is taken back when the last of them is corrected', async () => {
+  const { app, report, told, analyze, id } = await accused('campaign')
+  await setRelays(app, app.bob, [{ ...mine, how: 'refused' }])
+  const other = await report('campaign', app.bob)
+  const state = 'update feedback_reports set state = $2, finished_at = now()'
+  await app.pool.query(`${state}, incidents = 2, message_id = '<x@y>' where report_id = $1`, [
+    id,
+    'sent',
+  ])
+  await app.pool.query(`${state}, merged_into = $3, merged_number = 1 where report_id = $1`, [
+    other,
+    'merged',
+    id,
+  ])
+  await setRelays(app, app.ann, [mine])
+  await analyze(id)
+  expect((await told(id)).filter((one) => one.startsWith('redeemed'))).toEqual([])
+  await setRelays(app, app.bob, [mine])
+  expect(await told(id)).toContain('redeemed abuse@hosting-one.example queued')
+})
+
+test('a report whose message is deleted keeps its analysis, but notifies nobody', async () => {
+  const { app, told, analyze, id } = await accused()
+  await removeMessages(app.pool, [id])
+  await setRelays(app, app.ann, [mine])
+  expect(await analyze(id)).toEqual(['done'])
+  expect((await findReport(app.pool, id))?.state).toBe('analyzed')
+  expect(await told(id)).toEqual(['complaint abuse@hosting-one.example withdrawn'])
+  expect(await app.rows('select id from reported_evidence where id = $1', [id])).toEqual([])
+})
+
+test('a report whose search for a contact failed is corrected, too', async () => {
+  const { app, id } = await accused()
+  await app.pool.query(`update reports set state = 'failed' where id = $1`, [id])
+  await setRelays(app, app.ann, [mine])
+  expect((await findReport(app.pool, id))?.state).toBe('received')
+})
+
+test('an answer of a registry about the former origin is not used', async () => {
+  const app = await closeAfterThisTest(openTestApp({ ORIGIN_CONFIDENCE_MIN: '0.7' }))
+  await app.pool.query('delete from networks')
+  let correct: () => Promise<unknown> = () => Promise.resolve()
+  const rdap: NonNullable<TestApp['rdap']> = {
+    mayAsk: () => true,
+    ask: async (ip: string) => {
+      await correct()
+      const network = { holdsFor: [`${ip}/32`], name: 'Border', country: null }
+      return { is: 'found', contacts: ['abuse@border.example'], network } as never
+    },
+  } as never
+  const its = { ...app, parser, rdap }
+  await setRelays(app, app.ann, [{ ...mine, how: 'refused' }])
+  const raw = relayedMessage('race').toString().replaceAll('relay.provider', 'mx.hoster')
+  const { id } = await app.report(Buffer.from(raw))
+  await runAnalyzeReport([{ reportId: id }], its)
+  correct = async () => {
+    correct = () => Promise.resolve()
+    await setRelays(app, app.ann, [mine])
+    await runAnalyzeReport([{ reportId: id }], its)
+  }
+  await runFindContact([{ reportId: id }], its)
+  expect(await findAnalysis(app.pool, id)).toMatchObject({ originIp: spammer, network: null })
+  expect(await listFeedback(app.pool, [id])).toEqual([])
 })

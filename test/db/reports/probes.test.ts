@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { findAnalysis } from '../../../src/db/analyses.ts'
 import { findLetterMessage } from '../../../src/db/letters.ts'
+import { listFeedback } from '../../../src/db/feedback-reports.ts'
 import { listProbes } from '../../../src/db/mail-probes.ts'
 import { listEvents } from '../../../src/db/report-events.ts'
 import { listRelays } from '../../../src/db/reporter-relays.ts'
@@ -98,26 +99,54 @@ test('a reported test letter shows the reporter’s side, and opens earlier ques
 
 test('at the border itself, its name makes the hand-over certain', async () => {
   const { app, letter, analyze } = await site()
+  const lower =
+    'Received: from a (a [203.0.113.50]) by mail.shop.example id 2 for <you@home.example>; ' +
+    'Mon, 16 Nov 2026 09:59:58 +0000'
+  const handed = (mark: string) => {
+    const atBorder = spam(mark).toString().split('\r\n').slice(3).join('\r\n')
+    return Buffer.from(atBorder.replace('From: ', `${lower}\r\nFrom: `))
+  }
+  const before = await analyze(handed('before'))
+  expect((await findAnalysis(app.pool, before))?.details.consequence.action).toBe('ask')
   const { raw } = await letter()
   const direct = arrived(raw).toString('latin1').split('\r\n').slice(1).join('\r\n')
-  const wrong = await analyze(spam('unsure'))
-  await analyze(Buffer.from(direct, 'latin1'))
+  const found = { originIp: '198.51.100.23', originConfidence: 0.9 }
+  const spamId = (await app.report(handed('beside'))).id
+  const { id } = await app.report(Buffer.from(direct, 'latin1'))
+  for (let run = 0; run < 2; run++) {
+    await runAnalyzeReport([{ reportId: id }, { reportId: spamId }], app)
+  }
   expect(await listProbes(app.pool, app.ann)).toMatchObject([{ relays: 0 }])
-  await runAnalyzeReport([{ reportId: wrong }], app)
-  const atBorder = spam('at-border').toString().split('\r\n').slice(3).join('\r\n')
-  const lower =
-    'Received: from a (a [198.51.100.7]) by mail.shop.example id 2 for <you@home.example>; Mon, 16 Nov 2026 09:59:58 +0000'
-  const id = await analyze(Buffer.from(atBorder.replace('From: ', `${lower}\r\nFrom: `)))
-  expect(await findAnalysis(app.pool, id)).toMatchObject({ originIp: '198.51.100.23' })
-  expect((await findAnalysis(app.pool, id))?.originConfidence).toBeGreaterThanOrEqual(0.9)
+  expect(await findAnalysis(app.pool, spamId)).toMatchObject(found)
+  await runAnalyzeReport([{ reportId: before }], app)
+  expect(await findAnalysis(app.pool, before)).toMatchObject(found)
 })
 
-test('a test letter that another account reports is an ordinary message', async () => {
+test('a test letter that another account reports shows no way, and accuses nobody', async () => {
   const { app, letter, analyze, codes, relays } = await site()
   const { raw } = await letter()
-  expect(await codes(await analyze(arrived(raw), app.bob))).not.toContain('probe-taken')
+  const direct = arrived(raw).toString('latin1').split('\r\n').slice(1).join('\r\n')
+  const rewritten = direct.replace(/^Reply-To: .*$/m, 'Reply-To: list@lists.example')
+  for (const text of [direct, rewritten]) {
+    const id = await analyze(Buffer.from(text, 'latin1'), app.bob)
+    expect(await codes(id)).toEqual(expect.arrayContaining(['own-letter', 'no-effect']))
+    expect(await listFeedback(app.pool, [id])).toEqual([])
+  }
   expect(await relays()).toEqual([])
   expect(await listRelays(app.pool, app.bob)).toEqual([])
+  // Whoever copies its header into other mail sends from elsewhere.
+  const copied = direct.replaceAll(ours, '198.51.100.23')
+  const id = await analyze(Buffer.from(copied, 'latin1'), app.bob)
+  expect(await codes(id)).not.toContain('no-effect')
+})
+
+test('a way that passes the same machine twice is taken', async () => {
+  const { letter, analyze, codes, relays } = await site()
+  const { raw } = await letter()
+  const [first = '', ...others] = arrived(raw).toString('latin1').split('\r\n')
+  const twice = [first, first.replace('4A3', '4A4'), ...others].join('\r\n')
+  expect(await codes(await analyze(Buffer.from(twice, 'latin1')))).toContain('probe-taken')
+  expect(await relays()).toEqual([['192.0.2.10/32', 'set']])
 })
 
 test('so is one whose address for answers is not signed by us', async () => {

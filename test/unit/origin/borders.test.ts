@@ -313,3 +313,22 @@ test('a machine that a gateway gives to another customer is not the reporter’s
   const { origin } = walk(lines, exchangers('mxa-00777777.gslb.pphosted.com'))
   expect(origin).toMatchObject({ ip: '203.0.113.25', confidence: 0.9 })
 })
+
+test('at a host that received a test letter, a peer is a stranger, but may be a forwarder', () => {
+  const known = { borders: ['mail.home.example'] }
+  expect(walk([fromBorder, toBorder], known).origin).toMatchObject({ ip: border, confidence: 0.9 })
+  const lower = toBorder.replace('reader@home.example', 'alias@hoster.example')
+  expect(walk([fromBorder, lower], known).origin).toBeNull()
+  const [gateway] = gateways
+  const [[, rest]] = receivers
+  expect(walk(behind(gateway, rest), known).origin).toMatchObject({ confidence: 0.9 })
+})
+
+test('a gateway that received a test letter delivers under all its names', () => {
+  const [gateway] = gateways
+  const [[, rest]] = receivers
+  expect(walk(behind(gateway, rest), { borders: [gateway[1]] }).origin).toMatchObject({
+    ip: '192.0.2.9',
+    confidence: 0.9,
+  })
+})

@@ -39,6 +39,21 @@ test('a name does not suffice where the record denies the address', async () => 
   expect(await findWayIn(hopsOf(inner, forged, relay), sender, policy)).toBeUndefined()
 })
 
+test('a record that also covers a machine of the reader shows nothing', async () => {
+  const wide: Resolve = async () => ({
+    is: 'found',
+    records: [`v=spf1 ip4:${ours} ip4:192.0.2.0/24 -all`],
+  })
+  expect(await findWayIn(hopsOf(inner, border, relay), sender, wide)).toBeUndefined()
+  const direct = hopsOf(border, relay.replace('198.51.100.9', '192.0.2.33'))
+  expect(await findWayIn(direct, sender, wide)).toMatchObject({ border: 'mx.hoster.example' })
+})
+
+test('a name that everybody may use inside is no border', async () => {
+  const named = border.replace('by mx.hoster.example', 'by localhost.localdomain')
+  expect(await findWayIn(hopsOf(named), sender, policy)).toEqual({ border: undefined, relays: [] })
+})
+
 test('machines from which a large provider sends are not its customer’s', async () => {
   const forwarded = [
     'from mail-a1.google.com (mail-a1.google.com [209.85.160.1]) by inner.home.example id 5',
