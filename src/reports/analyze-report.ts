@@ -129,7 +129,7 @@ async function judgeAndKeep(
   relaysOf: RelaysOf,
   app: Needs,
 ): Promise<void> {
-  const idle = await findIdle(read, app)
+  const idle = await findIdle(read, relaysOf, app)
   const { analyses, crowds } = await findCrowds(read, { relaysOf, idle }, app)
   const lookedUp = await lookUp(analyses, { idle, crowds }, app)
   const { campaignOf } = lookedUp

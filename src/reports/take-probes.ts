@@ -19,6 +19,7 @@ import { type Phrase, phrase } from '../phrase.ts'
 import { ageObstacle } from '../verdict/consequences.ts'
 import type { Resolve } from '../world.ts'
 import type { ReadReport } from './read-messages.ts'
+import type { ReportRelays } from './relays.ts'
 import { correctOrigins, reopenAskedReports } from './reopen-reports.ts'
 import { SET_RELAYS_MAX } from './set-relays.ts'
 
@@ -35,9 +36,13 @@ const HEADER_BYTES = 16_384
 /** Why reports have no effect, by report. */
 export type Idle = ReadonlyMap<string, Phrase>
 
-/** Returns the reports without effect: of test letters, which are taken, and of old messages. */
-export async function findIdle(analyses: readonly ReadReport[], app: Needs): Promise<Idle> {
-  const idle = await takeProbes(analyses, app)
+/** Returns the reports without effect: of letters of ours, and of old messages. */
+export async function findIdle(
+  analyses: readonly ReadReport[],
+  relaysOf: (reportId: string) => ReportRelays,
+  app: Needs,
+): Promise<Idle> {
+  const idle = await takeProbes(analyses, relaysOf, app)
   for (const { report, analysis } of analyses) {
     const { messageAgeMax } = app.config
     const age = ageObstacle(analysis.trustedTimes, report.receivedAt, messageAgeMax)
@@ -47,15 +52,16 @@ export async function findIdle(analyses: readonly ReadReport[], app: Needs): Pro
 }
 
 /**
- * Recognizes test letters among reported messages, and stores the way that each took: the machines
- * above the last one that sends for this site are of its reporter's side. Returns what to tell
- * about each, by report; such a report is neither forwarded nor counted. Only the letter that was
- * sent to a reporter is recognized, by the signed address for answers in it, and only if this
- * reporter reports it: then nobody can make a message look like one for others. Nor is another
- * letter of ours forwarded, if our mail server handed it over.
+ * Recognizes letters of ours among reported messages, and stores the way that each took to its
+ * recipient: the machines above the last one that sends for this site are of the recipient's side.
+ * Returns what to tell about each, by report; such a report is neither forwarded nor counted. A
+ * letter is recognized only in a report of the account with the address to which it was sent: then
+ * nobody can make a message look like one for others. Nor is a letter to somebody else forwarded,
+ * if our mail server handed it over.
  */
 async function takeProbes(
   analyses: readonly ReadReport[],
+  relaysOf: (reportId: string) => ReportRelays,
   app: Needs,
 ): Promise<Map<string, Phrase>> {
   const said = new Map<string, Phrase>()
@@ -63,9 +69,9 @@ async function takeProbes(
     analyses.map(async ({ report, raw, analysis }) => {
       const found = await findOwnLetter(raw, app)
       if (!found) return
-      const { letter, isSigned } = found
-      const isTheirs = letter.kind === 'probe' && letter.reporterId === report.reporterId
-      if (isSigned && isTheirs) said.set(report.id, await takeOne(report, found, app))
+      const { reporterAddresses } = relaysOf(report.id).options
+      const isTheirs = reporterAddresses.includes(found.letter.address.toLowerCase())
+      if (isTheirs && found.isSigned) said.set(report.id, await takeOne(report, found, app))
       else if (await isSentByUs(analysis.origin, app)) said.set(report.id, phrase('own-letter'))
     }),
   )
@@ -80,11 +86,11 @@ export function isLetterOfOurs(obstacle: Phrase | undefined): boolean {
 type Reported = ReadReport['report']
 type Found = { letter: Letter; isSigned: boolean; raw: Buffer }
 
-const signedAddress = /la-[\w-]{10,100}@[\w.-]{1,253}/gi
+const signedAddress = /l[at]-[\w-]{10,100}@[\w.-]{1,253}/gi
 
 /**
- * Finds the letter of ours that a message is: by a signed address for answers, or only by its
- * Message-ID, if a mailing list replaced that address.
+ * Finds the letter of ours that a message is: by a signed address of it, to which answers or
+ * bounces go, or only by its Message-ID, which our operators know, too.
  */
 async function findOwnLetter(
   packed: Packed,
@@ -96,10 +102,11 @@ async function findOwnLetter(
   // Nearly all messages end here, so it must be cheap.
   if (!raw.toString('latin1', 0, HEADER_BYTES).toLowerCase().includes(domain)) return undefined
   const { fields } = parseHeader(raw)
-  const addresses = fieldValues(fields, 'reply-to').join(' ').match(signedAddress) ?? []
+  const given = [...fieldValues(fields, 'reply-to'), ...fieldValues(fields, 'return-path')]
+  const addresses = given.join(' ').match(signedAddress) ?? []
   for (const address of addresses.slice(0, 5)) {
     const own = parseOwnAddress(address, { domain, secret })
-    if (own === undefined || own === 'forged' || own.is !== 'letter-answer') continue
+    if (own === undefined || own === 'forged' || !('letterId' in own)) continue
     const letter = await findLetter(pool, own.letterId)
     if (letter) return { letter, isSigned: true, raw }
   }

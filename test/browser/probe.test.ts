@@ -80,7 +80,7 @@ test.for([
     await analyze(id)
     await analyze(id)
     await page.goto(`${site.url}/reports/${id}`)
-    expect(await page.textContent('main')).toContain('This is our test message')
+    expect(await page.textContent('main')).toContain('We now know 1 mail server')
     expect(await page.textContent('main')).toContain('It is a mail of ours')
     await look(page, `4-taken-${name}`)
     await page.goto(`${site.url}/relays`)

@@ -6,8 +6,10 @@ import { listProbes } from '../../../src/db/mail-probes.ts'
 import { listEvents } from '../../../src/db/report-events.ts'
 import { listRelays } from '../../../src/db/reporter-relays.ts'
 import { findReport } from '../../../src/db/reports.ts'
+import { askForAccount } from '../../../src/letters/account-letters.ts'
 import { sendProbe } from '../../../src/letters/probe-letter.ts'
 import { openLetter } from '../../../src/letters/send-letter.ts'
+import { composeLetterReturnPath } from '../../../src/mail/verp.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import type { Resolve } from '../../../src/world.ts'
 import { closeAfterThisTest } from '../../support/after-tests.ts'
@@ -138,6 +140,27 @@ test('a test letter that another account reports shows no way, and accuses nobod
   const copied = direct.replaceAll(ours, '198.51.100.23')
   const id = await analyze(Buffer.from(copied, 'latin1'), app.bob)
   expect(await codes(id)).not.toContain('no-effect')
+})
+
+test('a letter that confirms an address serves as well, by its return path', async () => {
+  const { app, analyze, codes, relays } = await site()
+  const address = 'ann@reporters.example'
+  await askForAccount(
+    { address, language: 'en', consent: 'v1' },
+    { ...app, publicUrl: 'https://x' },
+  )
+  const [row] = await app.rows('select id from letters where kind = $1', ['account'])
+  const id = String(row?.['id'])
+  const copy = await findLetterMessage(app.pool, id)
+  const raw = copy && (await openLetter(id, copy, app.config.secret))
+  if (!raw) throw new Error('There is no letter.')
+  expect(await codes(await analyze(arrived(raw)))).not.toContain('probe-taken')
+  expect(await relays()).toEqual([])
+  const { returnPathDomain: domain, secret } = app.config
+  const path = composeLetterReturnPath(id, { domain, secret })
+  const returned = Buffer.concat([Buffer.from(`Return-Path: <${path}>\r\n`), arrived(raw)])
+  expect(await codes(await analyze(returned))).toContain('probe-taken')
+  expect(await relays()).toEqual([['192.0.2.10/32', 'set']])
 })
 
 test('a way that passes the same machine twice is taken', async () => {
