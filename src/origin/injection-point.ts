@@ -64,10 +64,11 @@ type Peer =
  * cannot be parsed or is inconsistent, because we accuse nobody on a guess.
  */
 export function walkToInjection(hops: readonly Hop[], receiver: ReceivingSide): Walk {
-  const start = hops.findIndex((hop) => !isFetched(hop))
-  const provider = recognizeProvider(hops.slice(Math.max(0, start)))
+  // What fetched the message from a mailbox elsewhere, and what took it from there, is above.
+  const start = hops.slice(0, FETCHING_LINES_MAX).findLastIndex(isFetched) + 1
+  const provider = recognizeProvider(hops.slice(start))
   const walk: Walk = { provider, passed: [], certainty: 1, entry: undefined, obstacle: undefined }
-  const home = homeOf(hops.slice(Math.max(0, start)))
+  const home = homeOf(hops.slice(start))
   for (const hop of hops) {
     const peer = judgePeer(hop, hops, { ...receiver, provider, home })
     if (peer.is === 'ours') {
@@ -77,6 +78,10 @@ export function walkToInjection(hops: readonly Hop[], receiver: ReceivingSide): 
     }
     if (peer.is === 'stranger') {
       walk.entry = hop
+      const fetched = hops[start - 1]
+      if (fetched && !isOfMailbox(hop, fetched, provider)) {
+        walk.certainty = Math.min(walk.certainty, guessed)
+      }
       walk.doubt = peer.doubt
       walk.because = peer.because
     } else walk.obstacle = peer.because
@@ -85,6 +90,8 @@ export function walkToInjection(hops: readonly Hop[], receiver: ReceivingSide): 
   walk.obstacle = hops.length === 0 ? phrase('no-received-lines') : phrase('began-inside-provider')
   return walk
 }
+
+const FETCHING_LINES_MAX = 4
 
 /**
  * Certainties that keep the confidence below the usual threshold, so that the reporter is asked.
@@ -177,6 +184,13 @@ function isFetched(hop: Hop): boolean {
   return /fetchmail|getmail|mpop/i.test(hop.field?.software ?? '')
 }
 
+/** Whether the mailbox from which a message was fetched names itself in the line of its border. */
+function isOfMailbox(entry: Hop, { helo, rdns }: Hop, provider: ProviderProfile | undefined) {
+  if (provider) return isBorder(provider, entry)
+  const domain = registrableDomainOf(rdns ?? helo)
+  return domain !== undefined && registrableDomainOf(entry.byHost) === domain
+}
+
 /**
  * Judges a line without a peer: a local program may hand over a message that it received, or one
  * that its user wrote.
@@ -251,6 +265,7 @@ function fromInternal(hop: Hop, hops: readonly Hop[], { home, provider }: Contex
   if (isInsidePeer(hop, next)) return ours(because, 1)
   if (provider && isOfProvider(provider, hop, next)) return ours(because, 1)
   if (isSelf ? isInLoop(hop, hops) : isRelay(hop, next, home)) return ours(because, 1)
+  if (isSelf && isFetched(next) && isLinked(hop, next)) return ours(because, 1)
   const isSame = isLinked(hop, next) || (isSelf && hop.byHost === next.byHost)
   const isHomeDomain = home !== undefined && registrableDomainOf(next.byHost) === home.domain
   return ours(because, isSame && isHomeDomain ? doubtful : 0.5)

@@ -332,3 +332,17 @@ test('a gateway that received a test letter delivers under all its names', () =>
     confidence: 0.9,
   })
 })
+
+const fetched = (mailbox: string, border: string) => [
+  'from pc (localhost [127.0.0.1]) by mail.home.example (Postfix) with ESMTP id 1 for <me@localhost>',
+  `from ${mailbox} [203.0.113.143] by pc with IMAP (fetchmail-6.4.37) for <me@localhost>`,
+  `from mail.spammer.example (mail.spammer.example [192.0.2.9]) by ${border} with ESMTPS id 2`,
+]
+
+test.for([
+  ['at a known provider', 'imap.gmail.com', 'mx.google.com', 0.88],
+  ['whose provider names itself', 'imap.hoster.example', 'mx.hoster.example', 0.81],
+  ['whose lines have other names', 'imap.hoster.example', 'mx.elsewhere.example', 0.54],
+] as const)('a message was fetched from a mailbox %s', ([, mailbox, mx, confidence]) => {
+  expect(walk(fetched(mailbox, mx)).origin).toMatchObject({ ip: '192.0.2.9', confidence })
+})
