@@ -64,6 +64,15 @@ export function listProbes(db: Db, reporterId: string): Promise<MailProbe[]> {
     order by came_at desc, letter_id`
 }
 
+/** Whether a reporter has sent at most one report, and never had a test letter. */
+export async function isNewcomer(db: Db, reporterId: string): Promise<boolean> {
+  const [reports, letters] = await Promise.all([
+    rowsOf(db)`select id from reports where reporter_id = ${reporterId} limit 2`,
+    rowsOf(db)`select id from letters where reporter_id = ${reporterId} and kind = 'probe' limit 1`,
+  ])
+  return reports.length < 2 && letters.length === 0
+}
+
 /** Returns the test letters that were written to a reporter since an instant, the latest first. */
 export function listProbeLetters(
   db: Db,

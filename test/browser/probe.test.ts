@@ -75,6 +75,8 @@ test.for([
     await page.setInputFiles('#messages', [file])
     await page.click('main form[action="/report"] button[type=submit]')
     await page.waitForSelector('main .results a[href^="/reports/"]')
+    // Only a newcomer without a test letter gets the offer.
+    expect(await page.locator('main a[href="/relays#probe"]').count()).toBe(0)
     const link = await page.getAttribute('main .results a[href^="/reports/"]', 'href')
     const id = link?.split('/').at(-1) ?? ''
     await analyze(id)

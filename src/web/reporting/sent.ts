@@ -1,5 +1,6 @@
 import { type Request, type Response, Router } from 'express'
 import { listOutcomes, type OwnOutcome } from '../../db/own-reports.ts'
+import { isNewcomer } from '../../db/mail-probes.ts'
 import type { Db } from '../../db/pool.ts'
 import type { Reporter } from '../../db/reporters.ts'
 import { listReportsByIds, type Report } from '../../db/reports.ts'
@@ -88,6 +89,11 @@ export async function sendResults(req: Request, res: Response, sent: Sent): Prom
     () => sentRows(site.pool, reporter, ids, waiting),
     () => new Map<string, SentRow>(),
   )
+  const canProbe = !site.front && site.config.smtpUrl !== undefined
+  const offersProbe = await site.outage.run(
+    async () => canProbe && (await isNewcomer(site.pool, reporter.id)),
+    () => false,
+  )
   const live = site.front ? [] : [...new Set(ids)].slice(0, LIVE_MAX)
   const left = new Set(live)
   const results = lines.map((line) => resultOf(line, rows, left))
@@ -108,6 +114,7 @@ export async function sendResults(req: Request, res: Response, sent: Sent): Prom
         refused: results.length - taken.length,
       },
       results,
+      offersProbe,
       source: `/report/sent?${new URLSearchParams(live.map((id) => ['id', id])).toString()}`,
     },
   })

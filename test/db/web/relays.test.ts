@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { closeAfterThisTest } from '../../support/after-tests.ts'
 import { startAskingSite } from './asking-site.ts'
 import { Browser, signedInBrowser } from './browser.ts'
-import { startWebSite, type Person } from './web-site.ts'
+import { type Person, sampleMessage, startWebSite } from './web-site.ts'
 
 const asking = await startAskingSite()
 
@@ -132,6 +132,13 @@ test('the page sends a test letter, and says when it cannot', async () => {
   const site = await closeAfterThisTest(startWebSite({ SMTP_URL: 'smtp://127.0.0.1:9' }))
   const person = await site.addPerson('tested@reporters.example')
   const tested = await signedInBrowser(site.url, person)
+  const upload = async (mark: string) => {
+    const form = new FormData()
+    form.set('messages', new Blob([new Uint8Array(sampleMessage(mark))]), `${mark}.eml`)
+    return (await tested.postForm('/report', form)).text()
+  }
+  expect(await upload('first')).toContain('href="/relays#probe"')
+  expect(await upload('second')).not.toContain('href="/relays#probe"')
   for (let count = 0; count < 3; count++) {
     expect((await tested.post('/relays', { do: 'probe' })).headers.get('location')).toBe(
       '/relays#probe',
