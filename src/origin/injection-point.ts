@@ -1,4 +1,5 @@
 import { domainOf, registrableDomainOf } from '../mail/address.ts'
+import { block24Or48 } from '../mail/ip-blocks.ts'
 import { addressScope, isInternal, isRoutable, type NetworkSet } from '../mail/ip.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import type { ProviderProfile } from './provider-profiles.ts'
@@ -110,7 +111,7 @@ function judgePeer(hop: Hop, hops: readonly Hop[], context: Context): Peer {
   // Behind an internal address there may be a gateway, so denying it names no other machine.
   if (isCertain || !fromIp || isInternal(fromIp) || !context.deniedRelays?.has(fromIp)) return peer
   const ip = fromIp.text
-  if (isOfHome(hop, hops[hop.index + 1], context)) {
+  if (isOfHome(hop, hops[hop.index + 1], context) || isNeighbor(hop, hops)) {
     return unclear(phrase('peer-denied-but-near', { ip }))
   }
   return isRoutable(fromIp) ? { is: 'stranger' } : peer
@@ -350,6 +351,14 @@ function isOfHome({ rdns, helo }: Hop, next: Hop | undefined, { home, exchangers
     host !== undefined &&
     (registrableDomainOf(host) === home?.domain || exchangers?.names.has(host) === true)
   return isNear(rdns) || (isNear(helo) && isNear(next?.byHost))
+}
+
+/** Whether the peer is in the block of a machine that took the message from there on. */
+function isNeighbor({ index, fromIp }: Hop, hops: readonly Hop[]): boolean {
+  const block = fromIp && block24Or48(fromIp)
+  const above = hops.slice(0, index + 1)
+  const machines = above.flatMap((hop) => [hop.byIp, hop.index < index ? hop.fromIp : undefined])
+  return machines.some((ip) => ip && isRoutable(ip) && block24Or48(ip) === block)
 }
 
 /**

@@ -346,3 +346,11 @@ test.for([
 ] as const)('a message was fetched from a mailbox %s', ([, mailbox, mx, confidence]) => {
   expect(walk(fetched(mailbox, mx)).origin).toMatchObject({ ip: '192.0.2.9', confidence })
 })
+
+test('denying a neighbor of the receiver names nobody', () => {
+  const near = fromBorder.replace('by mail.home.example', 'by mail.home.example (198.51.100.7)')
+  const denied = { deniedRelays: [`${border}/32`] }
+  expect(walk([near, toBorder], denied).originObstacle?.code).toBe('peer-denied-but-near')
+  const far = near.replace('198.51.100.7', '203.0.113.7')
+  expect(walk([far, toBorder], denied).origin).toMatchObject({ ip: border, confidence: 0.9 })
+})
