@@ -32,8 +32,9 @@ test.for(caps)('%s loads at most %i files and %i modules', async ([entry, files,
     .sort(([, a], [, b]) => b - a)
     .map(([folder, count]) => `${folder} ${count}`)
     .join(', ')
-  expect(file, shown).toBeLessThanOrEqual(files)
-  expect(module, shown).toBeLessThanOrEqual(modules)
+  const why = `A file that the process really uses is fine: raise the cap. Loaded: ${shown}`
+  expect(file, why).toBeLessThanOrEqual(files)
+  expect(module, why).toBeLessThanOrEqual(modules)
   // A cap that is far too high would hide growth.
   expect(file).toBeGreaterThan(files * 0.9)
   expect(module).toBeGreaterThan(modules * 0.9)
