@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { feedbackFormats } from '../../../src/mail/feedback-format.ts'
 import { composeDigest } from '../../../src/mail/digest.ts'
 import { attachedReport, readOwnReport, readReportLine } from '../../../src/mail/own-report.ts'
 import { composeFeedback } from '../../../src/parsing/feedback-content.ts'
@@ -12,7 +13,7 @@ async function compose(index: number, changes: Parameters<typeof contentOf>[1] =
   return composeFeedback(raw, analysis, contentOf(index, changes))
 }
 
-test.for(['arf', 'xarf'] as const)('a report in the format %s is read back', async (format) => {
+test.for(feedbackFormats)('a report in the format %s is read back', async (format) => {
   const own = readOwnReport((await compose(1, { format })).raw)
   expect(own?.text).toContain('198.51.100.23')
   expect(own?.text).toContain('Resolved:')
@@ -27,7 +28,7 @@ test('a report with the header only has no body', async () => {
   expect(own?.message?.toString()).not.toContain('https://shop.example')
 })
 
-test.for(['arf', 'xarf'] as const)(
+test.for(feedbackFormats)(
   'the line that is read back from a report in the format %s is the one it was composed with',
   async (format) => {
     const { raw, line } = await compose(1, { format })
@@ -51,7 +52,7 @@ test('a digest is read back with its reports', async () => {
   expect(own && attachedReport(own, 'other.1')).toBeUndefined()
 })
 
-test.for(['arf', 'xarf'] as const)(
+test.for(feedbackFormats)(
   'a report in the format %s that is cut off anywhere does no harm',
   async (format) => {
     const { raw } = await compose(1, { format })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { feedbackFormats } from '../../../src/mail/feedback-format.ts'
 import { signMail, withSignatureOf } from '../../../src/mail/dkim-signature.ts'
 import { analyzePlainly } from '../../../src/pieces/analyze.ts'
 import { composeFeedback } from '../../../src/parsing/feedback-content.ts'
@@ -10,7 +11,7 @@ import { ed25519Key } from '../../support/signing.ts'
 const raw = spamMessage('copy')
 const analysis = await analyzePlainly(raw, { trustedRelays: [], ignoreStamps: false })
 
-const forms = (['arf', 'xarf'] as const).flatMap((format) =>
+const forms = feedbackFormats.flatMap((format) =>
   (['whole', 'headers'] as const).flatMap((form) =>
     [true, false].map((isUnsolicited) => ({ format, form, isUnsolicited })),
   ),
@@ -46,7 +47,7 @@ test('keys of the reporter in the message do not reach the desk', async () => {
   const text = `${String(raw)}\r\n${link}\r\n`
   const reported = Buffer.from(text)
   const found = await analyzePlainly(reported, { trustedRelays: [], ignoreStamps: false })
-  for (const format of ['arf', 'xarf'] as const) {
+  for (const format of feedbackFormats) {
     const content = contentOf(1, { format, keepsTokens: true })
     const mail = composeFeedback(reported, found, content)
     expect(keysIn(mail.raw, { link: link.slice(-16) })).toEqual([])

@@ -14,6 +14,7 @@ import {
 } from '../../../scripts/texts/catalogs.ts'
 import { pluralFaults } from '../../../scripts/texts/gaps.ts'
 import { typographyFaults } from '../../../scripts/texts/style.ts'
+import { feedbackFormats } from '../../../src/mail/feedback-format.ts'
 import { phraseParameters } from '../../../src/phrase.ts'
 import { hasText, type Language, locales, textsIn } from '../../../src/texts/messages.ts'
 
@@ -146,6 +147,10 @@ function holesOf(messages: readonly string[]): string[] {
 test.for(languages)('no text of %s shows a value that is missing', (language) => {
   const isWrong = ({ text }: CatalogText) => /undefined|null|\[object|NaN/.test(text)
   expect(sampleTexts(catalogs, language).filter(isWrong)).toEqual([])
+})
+
+test.for(feedbackFormats)('the format %s has a name on the pages', (format) => {
+  expect(hasText(catalogs.en, `consumers.telling.formats.${format}`)).toBe(true)
 })
 
 test('no text of English is empty', () => {
