@@ -31,8 +31,9 @@ type Receiver = {
  * Judges the last hand-over: the peer is no known machine of the reporter's side. But an unknown
  * one may be: a gateway, the border of another domain, or a forwarder. Then nobody is named, and
  * the reporter is asked. The hand-over is certain if the MX records say so, if a host of a known
- * provider wrote the line, or if the peer did not receive the message from outside itself. Records
- * and providers know nothing about forwarders, which receive for another address.
+ * provider or one that received a test letter wrote the line, or if the peer did not receive the
+ * message from outside itself. Records, providers and letters tell nothing about forwarders, which
+ * receive for another address.
  */
 export function judgeHandOver(
   hop: Hop,
@@ -119,8 +120,8 @@ export function exchangerOf(
 /**
  * Whether the peer received the message from an outside host that did not authenticate, by the
  * lines of the peer and of the machines of its domain, for the same address as the receiver or for
- * another one. Such a peer may receive mail for the reporter. The machines of an author take mail
- * from inside, and from users who authenticate.
+ * another one; `unknown` if one of them names none. Such a peer may receive mail for the reporter.
+ * The machines of an author take mail from inside, and from users who authenticate.
  */
 function fromOutside(entry: Hop, hops: readonly Hop[]): 'same' | 'other' | 'unknown' | undefined {
   const first = hops[entry.index + 1]
