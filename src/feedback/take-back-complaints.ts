@@ -26,12 +26,12 @@ export async function takeBackComplaints(
 ): Promise<void> {
   if (ids.length === 0) return
   const complaints = (await listFeedback(tx, ids)).filter(({ kind }) => kind === 'complaint')
-  await takeBack(tx, complaints, new Set(ids), app, now)
+  await takeBack(tx, complaints, app, now)
 }
 
 /**
  * Queues a correction for every consumer that received a complaint before the origin of its report
- * was corrected.
+ * was corrected, and nothing about the report since then.
  */
 export async function takeBackOutdated(
   tx: Db,
@@ -41,20 +41,21 @@ export async function takeBackOutdated(
 ): Promise<void> {
   const outdated = await listOutdated(tx, ids)
   if (outdated.size === 0) return
-  const complaints = (await listFeedback(tx, ids)).filter((one) => outdated.has(feedbackName(one)))
-  await takeBack(tx, complaints, new Set(ids), app, now)
+  const all = (await listFeedback(tx, ids)).filter(({ state }) => state !== 'withdrawn')
+  const last = new Map(all.map((one) => [`${one.reportId} ${one.consumerId}`, one]))
+  const complaints = [...last.values()].filter((one) => outdated.has(feedbackName(one)))
+  await takeBack(tx, complaints, app, now)
 }
 
 async function takeBack(
   tx: Db,
   complaints: readonly Feedback[],
-  ids: ReadonlySet<string>,
   app: Pick<App, 'boss'>,
   now: Date,
 ): Promise<void> {
   const sent = [
     ...(await listSentAlone(tx, complaints)),
-    ...(await listObsoleteSamples(tx, complaints, ids)),
+    ...(await listObsoleteSamples(tx, complaints)),
   ]
   const consumers = await listConsumersByIds(tx, [
     ...new Set(sent.map(({ consumerId }) => consumerId)),
@@ -82,15 +83,8 @@ async function listSentAlone(tx: Db, complaints: readonly Feedback[]): Promise<F
   )
 }
 
-/**
- * Returns the sent campaign samples of these reports for which no valid complaint remains;
- * `takenBack` are the ids of the reports that are none.
- */
-async function listObsoleteSamples(
-  tx: Db,
-  complaints: readonly Feedback[],
-  takenBack: ReadonlySet<string>,
-): Promise<Feedback[]> {
+/** Returns the sent campaign samples of these reports for which no valid complaint remains. */
+async function listObsoleteSamples(tx: Db, complaints: readonly Feedback[]): Promise<Feedback[]> {
   const own = complaints.filter(({ incidents }) => incidents > 1)
   const all = [...own, ...(await listHeads(tx, complaints))]
   const samples = new Map(
@@ -103,8 +97,7 @@ async function listObsoleteSamples(
   const ids = [...all, ...merged.map(({ member }) => member)].map(({ reportId }) => reportId)
   const reports = await listReportsByIds(tx, [...new Set(ids)])
   const outdated = await listOutdated(tx, [...new Set(ids)])
-  const valid = reports.filter((one) => isComplaint(one) && !takenBack.has(one.id))
-  const standing = new Set(valid.map(({ id }) => id))
+  const standing = new Set(reports.filter(isComplaint).map(({ id }) => id))
   const isValid = (one: FeedbackKey) =>
     standing.has(one.reportId) && !outdated.has(feedbackName(one))
   const stands = new Set([

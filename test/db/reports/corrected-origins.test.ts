@@ -146,6 +146,30 @@ test('a complaint that is being sent meanwhile is taken back, too', async () => 
   ])
 })
 
+test('a new complaint to the same desk is not taken back', async () => {
+  const its = await site()
+  const { app, told, analyze, report } = its
+  await app.pool.query(`update networks set abuse = 'abuse@one.example',
+    contacts = '{abuse@one.example}'`)
+  await setRelays(app, app.ann, [{ ...mine, how: 'refused' }])
+  const id = await report('same-desk')
+  const mailer = {
+    send: () => Promise.resolve({ outcome: 'accepted' as const, reply: '250 OK' }),
+    close: () => Promise.resolve(),
+  }
+  const send = (number: number) =>
+    runForwardReport([{ reportId: id, number }], { ...app, parser, mailer })
+  await send(1)
+  await setRelays(app, app.ann, [mine])
+  await analyze(id)
+  for (const number of [2, 3]) await send(number)
+  expect(await told(id)).toEqual([
+    'complaint abuse@one.example sent',
+    'redeemed abuse@one.example sent',
+    'complaint abuse@one.example sent',
+  ])
+})
+
 test('a sample of several reports is taken back when the last of them is corrected', async () => {
   const { app, report, told, analyze, id } = await accused('campaign')
   await setRelays(app, app.bob, [{ ...mine, how: 'refused' }])
