@@ -85,14 +85,14 @@ export async function sendResults(req: Request, res: Response, sent: Sent): Prom
   const { site, reporter, lines, gone } = sent
   const ids = lines.flatMap(({ outcome }) => (outcome.taken ? [outcome.id] : []))
   const waiting = { waitMs: site.config.formWaitMs, gone }
-  const rows = await site.outage.run(
-    () => sentRows(site.pool, reporter, ids, waiting),
-    () => new Map<string, SentRow>(),
-  )
   const canProbe = !site.front && site.config.smtpUrl !== undefined
-  const offersProbe = await site.outage.run(
-    async () => canProbe && (await isNewcomer(site.pool, reporter.id)),
-    () => false,
+  const [rows, offersProbe] = await site.outage.run(
+    () =>
+      Promise.all([
+        sentRows(site.pool, reporter, ids, waiting),
+        canProbe && isNewcomer(site.pool, reporter.id),
+      ]),
+    () => [new Map<string, SentRow>(), false],
   )
   const live = site.front ? [] : [...new Set(ids)].slice(0, LIVE_MAX)
   const left = new Set(live)
