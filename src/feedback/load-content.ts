@@ -14,7 +14,7 @@ import { listRawMessages, listReportsByIds, type Report } from '../db/reports.ts
 import { type Packed, unpack } from '../db/rows.ts'
 import type { MessageSource } from '../mail/feedback-text.ts'
 import { blockOfAddress } from '../mail/ip-blocks.ts'
-import { redactionKey } from '../mail/redaction/address-redactor.ts'
+import { redactionKey } from '../evidence/codes.ts'
 import { answerKeys, answerLinks, composeAnswerAddress } from '../mail/verp.ts'
 import type { Network } from '../origin/networks.ts'
 import { shippedMeanings } from '../judging/rule-versions.ts'
@@ -171,7 +171,7 @@ async function loadParts(
     )
     const content = contentOf(feedback, consumer, settings, {
       network,
-      reporterEmail,
+      reporter: { addresses: [reporterEmail] },
       ...contentOfJudgment(feedback, analysis.judgment),
       others: others.get(feedbackName(feedback)),
       takenBack: feedback.kind === 'redeemed' ? complaint?.number : undefined,
@@ -232,7 +232,12 @@ export function contentOfCreated(created: CreatedFeedback, settings: Settings): 
   const { cidr, asn, name, country, abuse } = network
   const stored = { cidr, asn, name, country, abuse, contacts: abuse === null ? [] : [abuse] }
   const content = contentOf(feedback, consumer, settings, {
-    ...{ network: stored, reporterEmail, others: undefined, takenBack: undefined },
+    ...{
+      network: stored,
+      reporter: { addresses: [reporterEmail] },
+      others: undefined,
+      takenBack: undefined,
+    },
     ...contentOfJudgment(feedback, { verdict, complaint }),
   })
   return { feedback, consumer, parts: [{ feedback, content, packed, analysis }] }
@@ -240,7 +245,7 @@ export function contentOfCreated(created: CreatedFeedback, settings: Settings): 
 
 type Known = Pick<
   FeedbackContent,
-  'network' | 'reporterEmail' | 'feedbackType' | 'complaint' | 'others' | 'takenBack'
+  'network' | 'reporter' | 'feedbackType' | 'complaint' | 'others' | 'takenBack'
 >
 
 function contentOf(

@@ -1,6 +1,6 @@
 import type { App } from '../app.ts'
 import { pack, unpack } from '../db/rows.ts'
-import { redactionKey } from '../mail/redaction/address-redactor.ts'
+import { redactionKey } from '../evidence/codes.ts'
 import { answerKeys, answerLinks, composeAnswerAddress } from '../mail/verp.ts'
 import type { FeedbackContent } from '../parsing/feedback-content.ts'
 import type { ParserPool } from '../parsing/parser-pool.ts'
@@ -74,7 +74,7 @@ function contentOf({
       ...{ cidr: '192.0.2.0/24', asn: 64_496, name: 'Example Hosting', country: null },
       ...{ abuse, contacts: [abuse] },
     },
-    reporterEmail: 'ann.smith@provider.example',
+    reporter: { addresses: ['ann.smith@provider.example'] },
     redactionKey: redactionKey(secret, 'sample'),
   }
 }

@@ -1,5 +1,5 @@
 import { getDomain, parse } from 'tldts'
-import { characterSet, remembered } from './text.ts'
+import { remembered } from './text.ts'
 
 const hostCharsMax = 253
 /** The registrable domain of a host; undefined for a host without one. */
@@ -45,37 +45,6 @@ export function publicDomain(host: string): string | undefined {
  */
 export function isSharedSuffix(host: string): boolean {
   return host.length <= hostCharsMax && parse(host, { allowPrivateDomains: true }).domain === null
-}
-
-const lettersAndDigits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
-const localLetters = characterSet(`${lettersAndDigits}.!#$%&'*+/=?^_\`{|}~-`)
-const domainLetters = characterSet(`${lettersAndDigits}.-`)
-const localCharsMax = 256
-const domainCharsMax = 253
-
-/**
- * Replaces the part before the `@` of each address in a text. Accepts the letters of RFC 5322
- * §3.2.3, with dots anywhere. Linear: searches from each `@` in both directions.
- */
-export function replaceMailboxes(
-  text: string,
-  replace: (local: string, domain: string) => string,
-): string {
-  let result = ''
-  let done = 0
-  for (let sign = text.indexOf('@'); sign >= 0; sign = text.indexOf('@', sign + 1)) {
-    let start = sign
-    while (start > 0 && localLetters[text.charCodeAt(start - 1)] === 1) start--
-    if (start === sign || sign - start > localCharsMax || start < done) continue
-    const most = Math.min(text.length, sign + 1 + domainCharsMax)
-    let end = sign + 1
-    while (end < most && domainLetters[text.charCodeAt(end)] === 1) end++
-    if (end === sign + 1) continue
-    result += text.slice(done, start) + replace(text.slice(start, sign), text.slice(sign + 1, end))
-    result += text.slice(sign, end)
-    done = end
-  }
-  return done === 0 ? text : result + text.slice(done)
 }
 
 /** One mailbox of an address list (RFC 5322 §3.4). */

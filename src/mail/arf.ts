@@ -13,8 +13,7 @@ import {
   unsubscribeLines,
   unusedBoundary,
 } from './mail-parts.ts'
-import { type Entity, entityText, parseMimeTree } from './mime-tree.ts'
-import { sevenBitFields, sevenBitTree } from './seven-bit.ts'
+import type { HeaderField } from './header.ts'
 
 /**
  * The content of one feedback report. The report is sent to others: `facts`, `explanation` and
@@ -41,17 +40,17 @@ export type FeedbackReportInput = {
   domain: string
   facts: FeedbackFacts
   explanation: FeedbackExplanation
-  /** The reported message, redacted: as bytes with any line ends, or already parsed. */
-  original: Buffer | Entity
-  /** Whether to send the whole message or only its header. */
-  form: 'whole' | 'headers'
+  /** The copy of the reported message. */
+  original: MessageCopy
 }
 
-/**
- * A composed feedback report. `form` is `headers` when only the header was wanted, or when the
- * whole message could not be made 7-bit.
- */
-export type FeedbackReport = { messageId: string; raw: Buffer; form: 'whole' | 'headers' }
+/** A copy of a message that may leave, composed for its recipient. */
+export type MessageCopy = {
+  fields: HeaderField[]
+  /** The copy as a message, or only its header, in 7 bits, as a Latin-1 view. */
+  content: string
+  form: 'whole' | 'headers'
+}
 
 /**
  * Composes one feedback report in the Abuse Reporting Format (RFC 5965): a multipart/report with a
@@ -63,13 +62,12 @@ export type FeedbackReport = { messageId: string; raw: Buffer; form: 'whole' | '
  *
  * Throws a RangeError when an address or the token could break the header.
  */
-export function composeFeedbackReport(
-  input: FeedbackReportInput,
-  original: OriginalPart = originalPart(input),
-): FeedbackReport {
+export function composeFeedbackReport(input: FeedbackReportInput): Buffer {
   const machine = feedbackFields(input.facts, input.explanation)
-  const raw = assembleReport(input, original, { machine, last: original.text, format: 'arf' })
-  return { messageId: messageIdOf(input), raw, form: original.form }
+  const { form, content } = input.original
+  const type = form === 'whole' ? 'message/rfc822' : 'text/rfc822-headers'
+  const last = `Content-Type: ${type}\r\nContent-Transfer-Encoding: 7bit\r\n\r\n${content}`
+  return assembleReport(input, { machine, last, format: 'arf' })
 }
 
 /** The facts of a feedback report, as shown in lists. */
@@ -82,10 +80,10 @@ export type ReportLine = {
 }
 
 /** Returns the facts of a feedback report that is composed from this content. */
-export function reportLine(
-  { facts }: Pick<FeedbackReportInput, 'facts'>,
-  { fields }: Pick<OriginalPart, 'fields'>,
-): ReportLine {
+export function reportLine({
+  facts,
+  original: { fields },
+}: Pick<FeedbackReportInput, 'facts' | 'original'>): ReportLine {
   return {
     kind: facts.feedbackType,
     sourceIp: facts.sourceIp,
@@ -107,10 +105,9 @@ export type ReportParts = {
 /** Composes a multipart/report of the text for people and the given parts (RFC 6522). */
 export function assembleReport(
   input: FeedbackReportInput,
-  original: OriginalPart,
   { machine, last, format }: ReportParts,
 ): Buffer {
-  const { from, to, replyTo, unsubscribe, corrects, facts, explanation } = input
+  const { from, to, replyTo, unsubscribe, corrects, facts, explanation, original } = input
   const messageId = messageIdOf(input)
   checkHeader({
     addresses: [from, to, replyTo],
@@ -131,9 +128,9 @@ function messageIdOf({ token, domain }: Pick<FeedbackReportInput, 'token' | 'dom
   return `<${token}@${domain}>`
 }
 
-type Sent = Omit<FeedbackReportInput, 'original' | 'form' | 'explanation'>
+type Sent = Omit<FeedbackReportInput, 'original' | 'explanation'>
 
-function headerLines(input: Sent, messageId: string, fields: Entity['fields']): string[] {
+function headerLines(input: Sent, messageId: string, fields: readonly HeaderField[]): string[] {
   const { from, operator, to, replyTo, date, unsubscribe, corrects } = input
   return [
     fromLine(from, operator),
@@ -147,33 +144,6 @@ function headerLines(input: Sent, messageId: string, fields: Entity['fields']): 
     ...unsubscribeLines(unsubscribe),
     'MIME-Version: 1.0',
   ]
-}
-
-/** A part of a report that contains the reported message or its header. */
-export type OriginalPart = {
-  /** The part with its header, as a Latin-1 view. */
-  text: string
-  /** The message, or only its header, in 7 bits. */
-  content: string
-  form: 'whole' | 'headers'
-  fields: Entity['fields']
-}
-
-/**
- * The reported message in 7 bits, or only its header if the whole is not wanted or cannot be sent.
- */
-export function originalPart({ original, form }: FeedbackReportInput): OriginalPart {
-  const tree = Buffer.isBuffer(original) ? parseMimeTree(original) : original
-  const fields = tree?.fields ?? []
-  const whole = form === 'whole' && tree ? sevenBitTree(tree) : undefined
-  const content = whole
-    ? entityText(whole)
-    : sevenBitFields(fields)
-        .map(({ raw }) => `${raw}\r\n`)
-        .join('')
-  const type = whole ? 'message/rfc822' : 'text/rfc822-headers'
-  const text = `Content-Type: ${type}\r\nContent-Transfer-Encoding: 7bit\r\n\r\n${content}`
-  return { text, content, form: whole ? 'whole' : 'headers', fields }
 }
 
 function machinePart(fields: ReportParts['machine']): string {

@@ -1,45 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { LRUCache } from 'lru-cache'
 
-// Single-byte charsets that old mail programs still write.
-const charsets = [
-  ...['windows-1251', 'koi8-r', 'koi8-u', 'iso-8859-5', 'ibm866', 'windows-1250', 'iso-8859-2'],
-  ...['windows-1252', 'windows-1253', 'windows-1254', 'windows-1255', 'windows-1256'],
-]
-
-/** The byte of each letter, one map for each charset; built when first needed. */
-let tables: Map<string, number>[] | undefined
-
-/**
- * Returns Latin-1 views of the bytes of a text: in UTF-8, in Latin-1, and in each of the
- * single-byte charsets, except those that lack one of its letters. Returns only the text itself
- * when it is ASCII.
- */
-export function writtenForms(text: string): string[] {
-  const utf8 = Buffer.from(text).toString('latin1')
-  if (utf8 === text) return [text]
-  tables ??= charsets.map(tableOf)
-  const single = tables.flatMap((table) => {
-    const bytes = [...text].map((letter) => table.get(letter))
-    return bytes.includes(undefined) ? [] : [Buffer.from(bytes as number[]).toString('latin1')]
-  })
-  const own = /^[\0-\xff]+$/.test(text) ? [text] : []
-  return [...new Set([utf8, ...own, ...single])]
-}
-
-function tableOf(charset: string): Map<string, number> {
-  const decoder = new TextDecoder(charset)
-  const letters = Array.from({ length: 256 }, (_, byte) => decoder.decode(Uint8Array.of(byte)))
-  return new Map(letters.map((letter, byte) => [letter, byte]))
-}
-
-/** Decodes UTF-7 (RFC 2152) as far as the result is ASCII. */
-export function decodeUtf7(text: string): string {
-  return text.replace(/\+([A-Za-z0-9+/]{2,})-?/g, (_, digits: string) =>
-    Buffer.from(digits, 'base64').toString('latin1').replaceAll('\0', ''),
-  )
-}
-
 /**
  * Decodes a header value for display: RFC 2047 encoded words are decoded, raw UTF-8 (RFC 6532) is
  * read as UTF-8, other 8-bit bytes as Windows-1252. `value` is a Latin-1 view of the bytes. Leaves

@@ -230,11 +230,12 @@ function requestOf(
 }
 
 function attachedOf({ incidents = 1 }: FeedbackFacts, form: 'whole' | 'headers'): string {
-  const attached = form === 'whole' ? 'The message is attached' : 'Its header is attached'
+  const attached = form === 'whole' ? 'A copy of the message' : 'A copy of its header'
   const recipients = incidents < 2 ? 'the recipient' : 'the recipients'
   return (
-    `${attached}. Addresses and names of ${recipients}, and tokens that may identify them, are ` +
-    'replaced by codes ("redacted-..."). A code has the same meaning in all our reports to you.'
+    `${attached} is attached. It was composed from the message: codes ("redacted-...") replace ` +
+    `what may identify ${recipients}, and files are only described. A code has the same meaning ` +
+    'in all our reports to you.'
   )
 }
 

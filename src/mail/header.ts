@@ -160,16 +160,6 @@ export function writtenField(raw: string): HeaderField {
   return new WrittenField(raw, raw.indexOf(':'), '\n')
 }
 
-/** Whether the parser reads the text of a field, with CRLF line ends, as this one field. */
-export function isReadAsWritten({ key, raw }: HeaderField): boolean {
-  const colon = nameEnd(raw, 0, raw.length)
-  if (colon < 0) return false
-  for (let at = raw.indexOf('\n'); at >= 0; at = raw.indexOf('\n', at + 1)) {
-    if (!isBlank(raw.charCodeAt(at + 1))) return false
-  }
-  return !raw.endsWith('\r') && new WrittenField(raw, colon, '\n').key === key
-}
-
 function unfolded(raw: string, from: number, separator: string): string {
   let end = raw.indexOf(separator, from)
   if (end < 0) return raw.slice(from).trim()

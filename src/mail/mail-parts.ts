@@ -253,7 +253,7 @@ export function unsubscribeLines(link: string | undefined): string[] {
 /** Composes a 7-bit text part with its header, as a Latin-1 view; lines of the text end in LF. */
 export function textPart(text: string): string {
   const lines = text.replaceAll('\n', '\r\n')
-  if (/^[\x09\x0d\x0a\x20-\x7e]*$/.test(text)) {
+  if (/^[\x09\x0d\x0a\x20-\x7e]*$/.test(text) && !/[^\n]{900}/.test(text)) {
     const type = 'Content-Type: text/plain; charset=us-ascii\r\n'
     return `${type}Content-Transfer-Encoding: 7bit\r\n\r\n${lines}`
   }

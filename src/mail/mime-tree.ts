@@ -1,4 +1,4 @@
-import { type HeaderField, isReadAsWritten, parseHeader } from './header.ts'
+import { type HeaderField, parseHeader } from './header.ts'
 import { partFields } from './part-fields.ts'
 import { decodeTransfer, type TransferEncoding } from './transfer-encoding.ts'
 
@@ -16,10 +16,10 @@ export type Entity = {
 }
 
 /** The content of an entity: bytes, an attached message, or parts. */
-export type Body = { kind: 'leaf'; text: string } | { kind: 'message'; message: Entity } | Multipart
+type Body = { kind: 'leaf'; text: string } | { kind: 'message'; message: Entity } | Multipart
 
 /** The parts of a multipart and all text between them (RFC 2046 §5.1). */
-export type Multipart = {
+type Multipart = {
   kind: 'multipart'
   preamble: string
   /** Each part with the delimiter line before it; that line includes the CRLF before it. */
@@ -46,64 +46,6 @@ const boundaryCharsMax = 70
 export function parseMimeTree(raw: Buffer): Entity | undefined {
   const budget = { parts: partsMax, fields: fieldsMax }
   return parseEntity(withCrlf(raw), 'text/plain', 0, budget)
-}
-
-/** Serializes an entity to bytes. */
-export function composeMimeTree(entity: Entity): Buffer {
-  return Buffer.from(entityText(entity), 'latin1')
-}
-
-/**
- * Whether the parser certainly reads a changed tree as it is, once it is composed. `before` is the
- * parsed tree; fields and leaves of it were changed, and epilogues shortened. False for unusual
- * trees, which only the parser can check. `delimiters` begin the lines between the outer parts.
- */
-export function isReadBack(
-  { fields, body, type }: Entity,
-  before: Entity,
-  delimiters: readonly string[] = [],
-): boolean {
-  const isSame = (key: string) => {
-    const its = before.fields.filter((field) => field.key === key)
-    const now = fields.filter((field) => field.key === key)
-    return its.length === now.length && its.every((field, index) => field === now[index])
-  }
-  if (!isSame('content-type') || !isSame('content-transfer-encoding')) return false
-  // The parser takes a first line like this for an envelope, and looks for line ends in 16 KiB.
-  const first = fields[0]?.raw ?? ''
-  if (/^>?From /.test(first) || first.length > 16_000) return false
-  let known = 0
-  const isRead = (field: HeaderField) => {
-    const place = before.fields.indexOf(field, known)
-    if (place < 0) return isReadAsWritten(field)
-    known = place + 1
-    return true
-  }
-  if (!fields.every(isRead)) return false
-  const { body: other } = before
-  if (body.kind === 'leaf') {
-    if (other.kind !== 'leaf') return false
-    // A header with lone CRs may end between a CR and its LF.
-    if (body.text.startsWith('\n')) return false
-    if (body.text === other.text) return true
-    const isSafe = !delimiters.some((delimiter) => body.text.includes(delimiter))
-    return isSafe && !type.startsWith('multipart/')
-  }
-  if (body.kind === 'message') {
-    return other.kind === 'message' && isReadBack(body.message, other.message, delimiters)
-  }
-  if (other.kind !== 'multipart') return false
-  const all = [...delimiters, ...partFields(fields).boundaries.map((boundary) => `--${boundary}`)]
-  return (
-    body.preamble === other.preamble &&
-    body.close === other.close &&
-    body.close.startsWith('\r\n') &&
-    body.parts.every(({ delimiter, entity }, index) => {
-      const part = other.parts[index]
-      const isUsual = index === 0 || delimiter.startsWith('\r\n')
-      return isUsual && delimiter === part?.delimiter && isReadBack(entity, part.entity, all)
-    })
-  )
 }
 
 function findField(fields: readonly HeaderField[], key: string): HeaderField | undefined {
@@ -144,11 +86,6 @@ export function entityField(entity: Entity, key: string): string | undefined {
 }
 
 /** Creates a header field; `value` may contain folds. */
-export function newField(name: string, value: string): HeaderField {
-  return { name, key: name.toLowerCase(), value, raw: `${name}: ${value}` }
-}
-
-/** Converts line ends to CRLF; a lone CR ends a line only if there is no LF in the message. */
 function withCrlf(raw: Buffer): Buffer {
   const text = raw.toString('latin1')
   let at = text.indexOf('\n')
@@ -248,17 +185,4 @@ function delimiterLines(content: Buffer, boundary: string) {
     if (rest === '--') return lines
     from = end
   }
-}
-
-/** Serializes an entity to a Latin-1 view of its bytes. */
-export function entityText({ fields, body }: Entity): string {
-  const header = fields.map(({ raw }) => `${raw}\r\n`).join('')
-  return `${header}\r\n${bodyText(body)}`
-}
-
-function bodyText(body: Body): string {
-  if (body.kind === 'leaf') return body.text
-  if (body.kind === 'message') return entityText(body.message)
-  const parts = body.parts.map(({ delimiter, entity }) => delimiter + entityText(entity))
-  return body.preamble + parts.join('') + body.close + body.epilogue
 }

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { HeaderField } from './header.ts'
-import { type Body, type Entity, type Multipart, newField } from './mime-tree.ts'
-import { decodeTransfer, encodeTransfer, trimBlanks } from './transfer-encoding.ts'
+import { trimBlanks } from './transfer-encoding.ts'
 
 const runBytesMax = 256
 const space = 0x20
@@ -34,39 +33,8 @@ function isSpaceOrTab(byte: number | undefined): boolean {
   return byte === space || byte === tab
 }
 
-const lineCharsMax = 998
 const wordCharsMax = 840
 const wordBytesMax = 45
-
-/**
- * Converts a message to 7-bit lines of at most 998 characters (RFC 5322 §2.1.1), as required for
- * the copy inside a 7-bit report. message/rfc822 may not be encoded itself (RFC 2046 §5.2.1), so
- * each part that needs it is encoded and still decodes to the same bytes. Parts that fit are
- * unchanged.
- *
- * Undefined when a part that needs encoding uses a transfer encoding we cannot decode, or when a
- * boundary contains 8-bit bytes: then only the header can be sent.
- */
-export function sevenBitTree(entity: Entity): Entity | undefined {
-  const { body } = entity
-  const fields = sevenBitFields(entity.fields)
-  if (body.kind === 'leaf') return sevenBitLeaf({ ...entity, fields }, body.text)
-  const inner = body.kind === 'message' ? sevenBitMessage(body.message) : sevenBitParts(body)
-  if (inner === undefined) return undefined
-  const isPlain = entity.encoding === 'identity'
-  return { ...entity, body: inner, fields: isPlain ? relabeled(fields, '7bit') : fields }
-}
-
-/** Converts fields to printable ASCII: 8-bit text becomes encoded words, long lines are folded. */
-export function sevenBitFields(fields: readonly HeaderField[]): HeaderField[] {
-  return fields.map((field) => {
-    if (isClean(field.raw)) return field
-    return newField(
-      field.name,
-      foldText(composeEncodedWords(unfoldField(field)), field.name.length + 2),
-    )
-  })
-}
 
 /**
  * Encodes a header value in ASCII: every run of words with 8-bit bytes becomes encoded words
@@ -131,77 +99,6 @@ export function unfoldField({ raw }: HeaderField): string {
 // tab count as blank.
 function isBlank(text: string): boolean {
   return /^[ \t]+$/.test(text)
-}
-
-/** Whether a text with CRLF line ends is 7-bit, in lines of at most 998 characters. */
-function isClean(text: string): boolean {
-  if (/[\0\x80-\xff]|\r(?!\n)/.test(text)) return false
-  let start = 0
-  while (text.length - start > lineCharsMax) {
-    const end = text.lastIndexOf('\n', start + lineCharsMax + 1)
-    if (end < start) return false
-    start = end + 1
-  }
-  return true
-}
-
-function sevenBitMessage(message: Entity): Body | undefined {
-  const inner = sevenBitTree(message)
-  return inner && { kind: 'message', message: inner }
-}
-
-function sevenBitParts(multipart: Multipart): Multipart | undefined {
-  const parts: Multipart['parts'] = []
-  for (const { delimiter, entity } of multipart.parts) {
-    const inner = sevenBitTree(entity)
-    if (inner === undefined || !isClean(delimiter)) return undefined
-    parts.push({ delimiter, entity: inner })
-  }
-  if (!isClean(multipart.close)) return undefined
-  // Mail readers do not show the text outside the parts.
-  const preamble = isClean(multipart.preamble) ? multipart.preamble : ''
-  const epilogue = isClean(multipart.epilogue) ? multipart.epilogue : ''
-  return { ...multipart, parts, preamble, epilogue }
-}
-
-function sevenBitLeaf(entity: Entity, text: string): Entity | undefined {
-  const { encoding } = entity
-  if (isClean(text)) {
-    return encoding === 'identity'
-      ? { ...entity, fields: relabeled(entity.fields, '7bit') }
-      : entity
-  }
-  // Readers do not decode an encoded message or multipart, even a multipart without parts.
-  if (encoding === undefined || /^(?:message|multipart)\//.test(entity.type)) return undefined
-  const bytes = encoding === 'identity' ? text : decodeTransfer(text, encoding)
-  const target = targetEncoding(entity)
-  const body: Body = { kind: 'leaf', text: encodeTransfer(bytes, target) }
-  return { ...entity, encoding: target, fields: labeled(entity.fields, target), body }
-}
-
-function targetEncoding({ type, encoding }: Entity): 'base64' | 'quoted-printable' {
-  if (encoding === 'base64' || encoding === 'quoted-printable') return encoding
-  return type.startsWith('text/') ? 'quoted-printable' : 'base64'
-}
-
-/**
- * Corrects the encoding that a header names. A header that names none or 7bit is left unchanged,
- * because 7bit is the default.
- */
-function relabeled(fields: HeaderField[], encoding: string): HeaderField[] {
-  const isNamed = fields.some((field) => isEncodingField(field) && !/^7bit$/i.test(field.value))
-  return isNamed ? labeled(fields, encoding) : fields
-}
-
-function labeled(fields: HeaderField[], encoding: string): HeaderField[] {
-  const field = newField('Content-Transfer-Encoding', encoding)
-  const index = fields.findIndex(isEncodingField)
-  if (index < 0) return [...fields, field]
-  return fields.filter((other) => !isEncodingField(other)).toSpliced(index, 0, field)
-}
-
-function isEncodingField({ key }: HeaderField): boolean {
-  return key === 'content-transfer-encoding'
 }
 
 /** Encodes words with 8-bit bytes and the blanks between them; blanks at the end stay outside. */

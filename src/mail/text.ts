@@ -81,42 +81,6 @@ export function characterSet(characters: string): Uint8Array {
 }
 
 /**
- * Finds all runs of at least `lengthMin` characters of the set, each as long as possible. Checks
- * the earliest position at which a run could end and scans backwards from there: the first
- * character outside the set excludes all runs that begin before it. Ten times faster than a regular
- * expression, which tries again at each character.
- */
-export function runsOf(text: string, set: Uint8Array, lengthMin: number): string[] {
-  const found: string[] = []
-  let start = 0
-  for (let at = lengthMin - 1; at < text.length; at = start + lengthMin - 1) {
-    let last = at
-    while (last >= start && set[text.charCodeAt(last)] === 1) last--
-    if (last >= start) {
-      start = last + 1
-      continue
-    }
-    let end = at + 1
-    while (end < text.length && set[text.charCodeAt(end)] === 1) end++
-    found.push(text.slice(start, end))
-    start = end + 1
-  }
-  return found
-}
-
-/** Whether there is a run of at least `lengthMin` characters of the set. */
-export function hasRun(text: string, set: Uint8Array, lengthMin: number): boolean {
-  let start = 0
-  for (let at = lengthMin - 1; at < text.length; at = start + lengthMin - 1) {
-    let last = at
-    while (last >= start && set[text.charCodeAt(last)] === 1) last--
-    if (last < start) return true
-    start = last + 1
-  }
-  return false
-}
-
-/**
  * Invisible characters that change the visible text: controls, bidirectional marks and overrides,
  * zero-width characters, line separators, tags and variation selectors. Excludes those inside emoji
  * sequences, such as families or skin tones, where they hide nothing.

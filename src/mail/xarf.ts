@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { parseMailboxes } from './address.ts'
-import { assembleReport, type FeedbackReportInput, originalPart, type OriginalPart } from './arf.ts'
+import { assembleReport, type FeedbackReportInput, type MessageCopy } from './arf.ts'
 import { decodeHeaderText } from './encoded-word.ts'
 import type { FeedbackFacts } from './mail-parts.ts'
 import { cleanLine } from './text.ts'
@@ -44,15 +44,12 @@ const evidenceBytesMax = 5 * 1024 * 1024
 
 /**
  * Composes the feedback report as an XARF 4 mail: a multipart/report with a text for people, a
- * feedback-report part of type `xarf`, and the JSON. The input must already be redacted.
+ * feedback-report part of type `xarf`, and the JSON. The input must not identify the reporter.
  *
  * Throws a RangeError when an address or the token could break the header.
  */
-export function composeXarfReport(
-  input: FeedbackReportInput,
-  original: OriginalPart = originalPart(input),
-): Buffer {
-  const report = xarfReport(input, original)
+export function composeXarfReport(input: FeedbackReportInput): Buffer {
+  const report = xarfReport(input)
   const json = Buffer.from(`${JSON.stringify(report, null, 2)}\n`).toString('latin1')
   const last = [
     'Content-Type: application/json; charset=utf-8; name=xarf.json',
@@ -67,7 +64,8 @@ export function composeXarfReport(
     ['User-Agent', input.facts.userAgent],
     ['Version', '1'],
   ]
-  return assembleReport(input, { ...original, form }, { machine, last, format: 'xarf' })
+  const original = { ...input.original, form } as const
+  return assembleReport({ ...input, original }, { machine, last, format: 'xarf' })
 }
 
 /**
@@ -78,8 +76,8 @@ export function composeXarfReport(
  * port and the return path. When either is unknown, the protocol is `other`, because an invented
  * port would point at another customer behind the same address.
  */
-function xarfReport(input: FeedbackReportInput, original: OriginalPart): XarfReport {
-  const { facts, date, from, operator, replyTo, domain, token, explanation } = input
+function xarfReport(input: FeedbackReportInput): XarfReport {
+  const { facts, date, from, operator, replyTo, domain, token, explanation, original } = input
   const { sourcePort, mailFrom = '', incidents = 1, uris = [] } = facts
   const org = cleanLine(operator ?? explanation.service).slice(0, 200)
   const contact = { org, contact: replyTo ?? from, domain }
@@ -117,7 +115,7 @@ const kinds = {
   other: 'unwanted',
 } as const
 
-function headerFacts({ recipients = [] }: FeedbackFacts, { fields }: OriginalPart) {
+function headerFacts({ recipients = [] }: FeedbackFacts, { fields }: MessageCopy) {
   const read = (key: string, charsMax: number) => {
     const value = fields.find((field) => field.key === key)?.value
     const text = value === undefined ? '' : cleanLine(decodeHeaderText(value)).slice(0, charsMax)
@@ -149,14 +147,14 @@ function descriptionOf({ facts, explanation }: FeedbackReportInput): string {
  * The message, or only its header when the whole is larger than one piece of evidence may be (5
  * MiB).
  */
-function evidenceOf(original: OriginalPart): XarfEvidence {
+function evidenceOf(original: MessageCopy): XarfEvidence {
   const header = original.content.slice(0, original.content.indexOf('\r\n\r\n') + 2)
   const isWhole = original.form === 'whole' && original.content.length <= evidenceBytesMax
   const content = original.form === 'headers' || isWhole ? original.content : header
   const bytes = Buffer.from(content.slice(0, evidenceBytesMax), 'latin1')
   return {
     content_type: isWhole ? 'message/rfc822' : 'text/rfc822-headers',
-    description: isWhole ? 'The message, redacted' : 'The header of the message, redacted',
+    description: isWhole ? 'A copy of the message' : 'A copy of its header',
     payload: bytes.toString('base64'),
     hash: `sha256:${createHash('sha256').update(bytes).digest('hex')}`,
     size: bytes.length,

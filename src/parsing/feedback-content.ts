@@ -1,14 +1,17 @@
 import type { Consumer } from '../db/consumers.ts'
-import { registrableDomain } from '../mail/address.ts'
+import { createCodes } from '../evidence/codes.ts'
+import { composeCopy } from '../evidence/compose-copy.ts'
+import { Concealer } from '../evidence/conceal.ts'
+import { HOST_LABEL_MIN } from '../evidence/copy-fields.ts'
+import { createIdentity, type KnownReporter } from '../evidence/identity.ts'
+import { registrableDomain, registrableDomainOf } from '../mail/address.ts'
 import {
   composeFeedbackReport,
   type FeedbackReportInput,
-  type OriginalPart,
-  originalPart,
   reportLine,
   type ReportLine,
 } from '../mail/arf.ts'
-import { concealKeys, concealKeysIn, hasPlainKey } from '../mail/conceal-keys.ts'
+import { concealKeysIn, hasPlainKey } from '../mail/conceal-keys.ts'
 import type { FeedbackFormat } from '../mail/feedback-format.ts'
 import type {
   ExplainedComplaint,
@@ -17,7 +20,7 @@ import type {
 } from '../mail/feedback-text.ts'
 import { withoutKeys } from '../mail/keys.ts'
 import type { FeedbackFacts } from '../mail/mail-parts.ts'
-import { type Redaction, type RedactionOptions, redactMessage } from '../mail/redaction/redact.ts'
+import { parseHeader } from '../mail/header.ts'
 import type { AnswerKind } from '../mail/verp.ts'
 import { composeXarfReport } from '../mail/xarf.ts'
 import { composeAuthenticationResults } from '../origin/authenticity/authenticate.ts'
@@ -29,14 +32,22 @@ import { inEnglish } from '../texts/phrases.ts'
 /** The parts of an analysis that feedback reports are composed from. */
 export type FeedbackAnalysis = Pick<
   Analysis,
-  'origin' | 'submitter' | 'hops' | 'headers' | 'links' | 'authentication' | 'isRebuilt'
+  | 'origin'
+  | 'submitter'
+  | 'hops'
+  | 'headers'
+  | 'links'
+  | 'attachments'
+  | 'authentication'
+  | 'bytes'
+  | 'sha256'
+  | 'isRebuilt'
+  | 'isReduced'
 >
 
 /** How a mail of each format is composed. */
-const composers: Readonly<
-  Record<FeedbackFormat, (input: FeedbackReportInput, original: OriginalPart) => Buffer>
-> = {
-  arf: (input, original) => composeFeedbackReport(input, original).raw,
+const composers: Readonly<Record<FeedbackFormat, (input: FeedbackReportInput) => Buffer>> = {
+  arf: composeFeedbackReport,
   xarf: composeXarfReport,
 }
 
@@ -54,7 +65,8 @@ const LINKS_MAX = 20
 function feedbackFactsOf(
   analysis: FeedbackAnalysis,
   content: Pick<FeedbackContent, 'feedbackType' | 'incidents' | 'domain'>,
-  { redactText, recipient }: Pick<Redaction, 'redactText' | 'recipient'>,
+  concealer: Concealer,
+  recipient: string | undefined,
 ): FeedbackFacts {
   const { origin, hops, headers, links, authentication } = analysis
   const source = messageSourceOf(analysis)
@@ -70,17 +82,21 @@ function feedbackFactsOf(
     sourceIp: source.ip,
     sourcePort: source.port,
     arrivedAt: source.at,
-    reportingMta: hop?.by.host ? redactText(hop.by.host) : undefined,
-    mailFrom: headers.returnPath === null ? undefined : redactText(headers.returnPath),
-    recipients: recipient === undefined ? [] : [recipient],
-    authenticationResults: results === undefined ? [] : [redactText(results)],
-    domains: verifiedDomains(headers.fromAddress, authentication),
+    reportingMta: hop?.by.host ? concealer.host(hop.by.host, HOST_LABEL_MIN) : undefined,
+    mailFrom: headers.returnPath === null ? undefined : mailFromOf(headers.returnPath, concealer),
+    recipients: recipient === undefined ? [] : [concealer.person(recipient)],
+    authenticationResults: results === undefined ? [] : [concealer.words(results, { labelMin: 0 })],
+    domains: verifiedDomains(headers.fromAddress, authentication).map((one) => concealer.host(one)),
     uris: links
       .filter(leadsSomewhere)
       .slice(0, LINKS_MAX)
-      .map(({ url }) => redactText(url)),
+      .map(({ url }) => concealer.link(url)),
     incidents: content.incidents,
   }
+}
+
+function mailFromOf(returnPath: string, { mailbox }: Concealer): string {
+  return returnPath === '' ? '' : mailbox(returnPath)
 }
 
 /**
@@ -156,10 +172,8 @@ export type FeedbackContent = {
    */
   keepsTokens: boolean
   network: Network
-  /**
-   * The reporter's account address; the redaction finds the addresses in the message header itself.
-   */
-  reporterEmail: string
+  /** The reporter, as far as the account knows. */
+  reporter: KnownReporter
   redactionKey: Uint8Array
 }
 
@@ -170,25 +184,30 @@ export type FeedbackContent = {
 export type FeedbackMail = { raw: Buffer; copy: Buffer; line: ReportLine }
 
 /**
- * Returns the redacted feedback report of one message for one consumer, in the consumer's format.
- * The same content and message always give the same bytes. Keys of ours in the message are masked:
- * they belong to its reporter. A withdrawal always uses the Abuse
- * Reporting Format, because XARF cannot express it.
+ * Returns the feedback report of one message for one consumer, in the consumer's format, with a
+ * copy of the message that does not identify the reporter. The same content and message always give
+ * the same bytes. Keys of ours in the message are masked: they belong to its reporter. A withdrawal
+ * always uses the Abuse Reporting Format, because XARF cannot express it.
  *
  * @throws Error when the message has no origin, because then the report has no recipient
  */
-export function composeFeedback(
+export async function composeFeedback(
   raw: Buffer,
   analysis: FeedbackAnalysis,
   content: FeedbackContent,
-): FeedbackMail {
-  const redaction = redactOwned(withoutReportersKeys(raw, analysis), {
-    addresses: [content.reporterEmail],
+): Promise<FeedbackMail> {
+  const message = withoutReportersKeys(raw, analysis)
+  const identity = createIdentity(parseHeader(message).fields, {
+    ...content.reporter,
     authors: verifiedAuthors(analysis),
-    key: Buffer.from(content.redactionKey),
-    tokens: content.keepsTokens ? 'kept' : 'redacted',
+    ours: (analysis.origin?.hop ?? -1) + 1,
   })
-  const { takenBack } = content
+  const concealer = new Concealer({
+    identity,
+    codes: createCodes(Buffer.from(content.redactionKey)),
+    issuers: content.keepsTokens ? issuersOf(analysis, content) : [],
+  })
+  const { takenBack, form } = content
   const input: FeedbackReportInput = {
     from: content.from,
     operator: content.operator,
@@ -199,19 +218,31 @@ export function composeFeedback(
     corrects: takenBack === undefined ? undefined : messageIdOf({ ...content, number: takenBack }),
     token: `${content.reportId}.${content.number}`,
     domain: content.domain,
-    facts: feedbackFactsOf(analysis, content, redaction),
-    explanation: explanationOf(analysis, content, redaction),
-    original: redaction.tree,
-    form: content.form === 'headers' ? 'headers' : redaction.form,
+    facts: feedbackFactsOf(analysis, content, concealer, identity.recipient),
+    explanation: explanationOf(analysis, content, concealer),
+    original: await composeCopy(message, analysis, { concealer, form }),
   }
   // XARF has no type for mail that is not spam.
   const compose = composers[content.feedbackType === 'not-spam' ? 'arf' : content.format]
-  const original = originalPart(input)
   return {
-    raw: compose(input, original),
-    copy: compose(masked(input, content.answerKeys), original),
-    line: reportLine(input, original),
+    raw: compose(input),
+    copy: compose(masked(input, content.answerKeys)),
+    line: reportLine(input),
   }
+}
+
+/**
+ * The domains whose identifiers a consumer gets back, because it issued them: those that signed the
+ * message. Who sends phishing or malware signs, too, and would learn who reported it.
+ */
+function issuersOf(
+  { headers, authentication }: FeedbackAnalysis,
+  { feedbackType }: Pick<FeedbackContent, 'feedbackType'>,
+): string[] {
+  if (feedbackType === 'fraud' || feedbackType === 'virus') return []
+  return verifiedDomains(headers.fromAddress, authentication).flatMap(
+    (domain) => registrableDomainOf(domain) ?? [],
+  )
 }
 
 /** Masks the keys of a feedback report before it is composed, whatever encodings it has then. */
@@ -234,12 +265,6 @@ function masked(input: FeedbackReportInput, keys: readonly string[]): FeedbackRe
   }
 }
 
-/** Redacts a message, and texts about it, in which keys of ours are masked too. */
-function redactOwned(raw: Buffer, options: RedactionOptions): Redaction {
-  const redaction = redactMessage(raw, options)
-  return { ...redaction, redactText: (text) => concealKeys(redaction.redactText(text)) }
-}
-
 /**
  * Masks our own keys in a reported message, such as a letter of ours. Most messages have none: the
  * analysis has decoded their links.
@@ -257,7 +282,7 @@ function verifiedAuthors({ headers, authentication }: FeedbackAnalysis): string[
 function explanationOf(
   analysis: FeedbackAnalysis,
   content: FeedbackContent,
-  { redactText }: Redaction,
+  concealer: Concealer,
 ): FeedbackExplanation {
   const { origin, submitter, hops, isRebuilt } = analysis
   const { network, takenBack, incidents, others = [] } = content
@@ -273,8 +298,8 @@ function explanationOf(
       country: network.country ?? undefined,
     },
     sources: itself && { listed: inOrder([itself, ...others]), total: incidents },
-    reverseName: redactedName(hops[origin?.hop ?? -1]?.from.rdns, redactText),
-    why: why.map((one) => redactText(inEnglish(one))),
+    reverseName: nameOf(hops[origin?.hop ?? -1]?.from.rdns, concealer),
+    why: why.map((one) => concealer.words(inEnglish(one), { labelMin: HOST_LABEL_MIN })),
     complaint: content.complaint,
     answers: content.answerLinks,
     isUnsolicited: content.isUnsolicited,
@@ -287,9 +312,9 @@ function inOrder(sources: readonly MessageSource[]): MessageSource[] {
   return sources.toSorted((a, b) => (a.at?.getTime() ?? 0) - (b.at?.getTime() ?? 0))
 }
 
-/** Redacts a display name. Its owner chooses it, and it may contain the name of the recipient. */
-function redactedName(name: string | null | undefined, redactText: (text: string) => string) {
-  return name ? redactText(name) : undefined
+/** The owner of an address chooses its name, which may contain that of the recipient. */
+function nameOf(name: string | null | undefined, { host }: Concealer): string | undefined {
+  return name ? host(name, HOST_LABEL_MIN) : undefined
 }
 
 /** Returns the Message-ID of a feedback report, which does not depend on when it is composed. */

@@ -167,7 +167,7 @@ async function make(task: ParserTask): Promise<Made> {
   const { composeFeedback } = await import('./feedback-content.ts')
   const json = (await unpackWhole(task.analysis)).toString()
   const message = task.isHeaderOnly ? headerOf(raw) : raw
-  const report = composeFeedback(message, JSON.parse(json) as PlainAnalysis, {
+  const report = await composeFeedback(message, JSON.parse(json) as PlainAnalysis, {
     ...task.content,
     form: task.isHeaderOnly ? 'headers' : task.content.form,
   })

@@ -147,7 +147,7 @@ export type AnalysisOptions = {
  * Limits beyond which the body is not parsed. Intake rejects mail beyond them, but other callers
  * may not.
  */
-const bodyLimits = { headersMax: 5000, partsMax: 1000, nestingMax: 100 }
+export const bodyLimits = { headersMax: 5000, partsMax: 1000, nestingMax: 100 }
 
 /**
  * Analyzes what a message is, what it consists of and where it came from. Never throws on malformed

@@ -56,6 +56,31 @@ export function htmlView(html: string): HtmlView {
   return html === '' ? emptyView() : new Reader(html, 0).read()
 }
 
+/** What begins and ends hidden text in the result of `markedView`. */
+export const hiddenMarks = { start: '\uE000', end: '\uE001' } as const
+
+/** Like `htmlView`, with marks around the text that its style hides from readers. */
+export function markedView(html: string): HtmlView {
+  const bare = html.replace(/[\uE000\uE001]/g, '')
+  return bare === '' ? emptyView() : new Reader(bare, 0, hiding.test(bare)).read()
+}
+
+/** Styles by which senders hide text. */
+const hiding = new RegExp(
+  [
+    /display\s*:\s*none|visibility\s*:\s*hidden|mso-hide\s*:\s*all|max-height\s*:\s*0/,
+    /font-size\s*:\s*[01](?:px|pt|%|em)?\s*[;"'!]|opacity\s*:\s*0\s*[;"'!]/,
+    /(?:left|top|text-indent)\s*:\s*-\d{3}|<[^<>]{1,500}\shidden[\s>=]/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'i',
+)
+/** Elements without an end tag. */
+const isVoid = new Set(
+  'area base br col embed hr img input link meta param source track wbr'.split(' '),
+)
+
 const tagsMax = 3000
 const imagesMax = 50
 const backgroundsMax = 20
@@ -95,9 +120,13 @@ class Reader {
   #dotted = ''
   #isInLink = false
   #base: string | undefined
+  readonly #marksHidden: boolean
+  /** The elements that hide their content, and how many of their names are open in them. */
+  readonly #hidden: { name: string; open: number }[] = []
 
-  constructor(html: string, depth: number) {
+  constructor(html: string, depth: number, marksHidden = false) {
     this.#html = html
+    this.#marksHidden = marksHidden
     this.#codes = codesOf(html, depth)
     this.#depth = depth
   }
@@ -216,6 +245,7 @@ class Reader {
     while (!endsName(this.#code(from)) && from < html.length) from++
     const end = this.#attributes(from, isClosing ? undefined : attributes)
     if (gap !== '') this.#text += gap
+    if (this.#marksHidden) this.#markHidden(name, isClosing, html.slice(at, end))
     const { tags } = this.#view
     if (!isClosing && tags.length < tagsMax && tags.at(-1) !== name) tags.push(name)
     if (!isWhole) return end
@@ -227,6 +257,20 @@ class Reader {
       return html.length
     }
     return element.isRaw && !isForeign ? this.#raw(element, end) : end
+  }
+
+  /** Marks where the content of an element that is hidden begins and ends. */
+  #markHidden(name: string, isClosing: boolean, tag: string): void {
+    const inner = this.#hidden.at(-1)
+    if (!isClosing && !isVoid.has(name) && hiding.test(tag)) {
+      this.#hidden.push({ name, open: 1 })
+      this.#text += hiddenMarks.start
+    } else if (inner?.name === name) {
+      inner.open += isClosing ? -1 : 1
+      if (inner.open > 0) return
+      this.#hidden.pop()
+      this.#text += hiddenMarks.end
+    }
   }
 
   /** The attributes of an element whose name has a prefix, such as `v:rect`. */

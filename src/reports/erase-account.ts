@@ -37,9 +37,9 @@ import { removeSessions, removeTokens } from '../db/sessions.ts'
 import { removeWebhooksOf } from '../db/webhooks.ts'
 import { DAY_MS } from '../durations.ts'
 import { readMessage } from '../mail/message.ts'
-import { type AddressRedactor, createAddressRedactor } from '../mail/redaction/address-redactor.ts'
-import { recipientsIn } from '../mail/redaction/redact-fields.ts'
-import { reporterNames } from '../mail/redaction/reporter-names.ts'
+import { createCodes } from '../evidence/codes.ts'
+import { Concealer } from '../evidence/conceal.ts'
+import { createIdentity } from '../evidence/identity.ts'
 import { mayClose } from '../people/accounts.ts'
 import { send } from '../queue/boss.ts'
 import type { JobOutcome } from '../queue/work.ts'
@@ -116,8 +116,6 @@ async function dropReports(
   return ids.length
 }
 
-/** Maximum number of recipient addresses taken from the provider's fields of one message. */
-const DELIVERED_MAX = 10
 const KEY_BYTES = 32
 
 /**
@@ -139,15 +137,15 @@ async function keepReports(
   const analyses = new Map((await listPackedAnalyses(tx, ids)).map((one) => [one.id, one]))
   for (const { id, author, subject } of ready) {
     const message = messages.get(id)
-    const people = redactorOf(account.email, message && (await unpack(message)))
-    const plain = (text: string | null) => (text === null ? null : people.redact(text))
+    const concealer = concealerOf(account.email, message && (await unpack(message)))
+    const plain = (text: string | null) => (text === null ? null : concealer.people(text))
     const plainReport = { author: plain(author), subject: plain(subject), at: now }
     await anonymizeReport(tx, id, { anonymousId: erasure.anonymousId, ...plainReport })
     const analysis = analyses.get(id)
     if (!analysis) continue
     const found: unknown = JSON.parse((await unpack(analysis)).toString())
-    const packed = await pack(Buffer.from(JSON.stringify(redacted(found, people))))
-    await replaceAnalysis(tx, id, { packed, judgment: redacted(analysis.judgment, people) })
+    const packed = await pack(Buffer.from(JSON.stringify(concealed(found, concealer))))
+    await replaceAnalysis(tx, id, { packed, judgment: concealed(analysis.judgment, concealer) })
   }
   await removeMessages(tx, ids)
   return ids.length
@@ -162,19 +160,19 @@ function isStillNeeded({ state, hasFeedback, hasUnsentFeedback }: ReportToErase)
  * Returns a redactor whose random key is discarded after use: equal values can still be recognized
  * as equal, but not restored.
  */
-function redactorOf(email: string, raw: Buffer | undefined): AddressRedactor {
-  const fields = raw ? readMessage(raw).header.fields : []
-  const { delivered, claimed } = recipientsIn(fields)
-  const own = [email, ...delivered.slice(0, DELIVERED_MAX), ...claimed]
-  return createAddressRedactor(own, systemRandom(KEY_BYTES), reporterNames(fields, own))
+function concealerOf(email: string, raw: Buffer | undefined): Concealer {
+  const identity = createIdentity(raw ? readMessage(raw).header.fields : [], { addresses: [email] })
+  return new Concealer({ identity, codes: createCodes(systemRandom(KEY_BYTES)) })
 }
 
-/** Returns a copy with all nested strings redacted. */
-function redacted(value: unknown, people: AddressRedactor): unknown {
-  if (typeof value === 'string') return people.redact(value)
-  if (Array.isArray(value)) return value.map((one) => redacted(one, people))
+/** Returns a copy in which people are concealed in all nested strings. */
+function concealed(value: unknown, concealer: Concealer): unknown {
+  if (typeof value === 'string') return concealer.people(value, { keepsDomain: true })
+  if (Array.isArray(value)) return value.map((one) => concealed(one, concealer))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, redacted(one, people)]))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => [key, concealed(one, concealer)]),
+  )
 }
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'>

@@ -1,20 +1,14 @@
 import { createHash } from 'node:crypto'
 import { analyzePlainly, type PlainAnalysis } from '../../src/pieces/analyze.ts'
-import { redactionKey } from '../../src/mail/redaction/address-redactor.ts'
+import { redactionKey } from '../../src/evidence/codes.ts'
 import { answerKeys, answerLinks, composeAnswerAddress } from '../../src/mail/verp.ts'
-import {
-  composeMimeTree,
-  type Entity,
-  leafText,
-  leavesOf,
-  newField,
-  parseMimeTree,
-} from '../../src/mail/mime-tree.ts'
+import { type Entity, leafText, leavesOf, parseMimeTree } from '../../src/mail/mime-tree.ts'
 import { partFields } from '../../src/mail/part-fields.ts'
 import { encodeTransfer } from '../../src/mail/transfer-encoding.ts'
 import { composeFeedback, type FeedbackContent } from '../../src/parsing/feedback-content.ts'
-import { recipientsIn } from '../../src/mail/redaction/redact-fields.ts'
+import { recipientsIn } from '../../src/evidence/identity.ts'
 import type { Secrets } from './leaks.ts'
+import { composeMimeTree, newField } from './mime-text.ts'
 
 /**
  * A message into which the data of its reporter was inserted in every known way, and the input of
@@ -27,6 +21,8 @@ export type ReportedMessage = {
   content: FeedbackContent
   analysis: PlainAnalysis
   secrets: Secrets
+  /** The domains of the recipients. */
+  domains: string[]
 }
 
 const account = 'zoe.quarry4711@reporters.example'
@@ -64,7 +60,7 @@ export function contentOf(index: number, changes: Partial<FeedbackContent> = {})
       abuse: 'abuse@there.example',
       contacts: ['abuse@there.example'],
     },
-    reporterEmail: account,
+    reporter: { addresses: [account] },
     redactionKey: redactionKey('a secret of the tests', 'abuse@there.example'),
     ...changes,
   }
@@ -77,28 +73,25 @@ export async function reportedMessage(
   { name, raw }: { name: string; raw: Buffer },
   index: number,
 ): Promise<ReportedMessage | undefined> {
-  const analysis = await analyzePlainly(raw, { trustedRelays: [], ignoreStamps: false })
   const tree = parseMimeTree(raw)
-  if (analysis.origin === null || tree === undefined) return undefined
+  if (tree === undefined) return undefined
   const { delivered, claimed } = recipientsIn(tree.fields)
   const recipients = [...new Set([...delivered, ...claimed])]
-  const planted = plant(tree)
+  const { hasTokens, tree: withData } = plant(tree)
+  const planted = composeMimeTree(withData)
+  const analysis = await analyzePlainly(planted, { trustedRelays: [], ignoreStamps: false })
+  if (analysis.origin === null) return undefined
   const secrets: Secrets = {
     addresses: [account, ...recipients.filter((address) => /^[^@]+@[^@]+\.[^@]+$/.test(address))],
-    words: ['zoe quarry', 'zoe.quarry4711', ...(planted.hasTokens ? [token, subscriber] : [])],
+    words: ['zoe quarry', 'zoe.quarry4711', ...(hasTokens ? [token, subscriber] : [])],
   }
-  return {
-    name,
-    planted: composeMimeTree(planted.tree),
-    content: contentOf(index),
-    analysis,
-    secrets,
-  }
+  const domains = [account, ...recipients].map((address) => address.replace(/^.*@/, ''))
+  return { name, planted, content: contentOf(index), analysis, secrets, domains }
 }
 
 /** Composes the feedback report on a message. */
-export function feedbackOn({ planted, analysis, content }: ReportedMessage): Buffer {
-  return composeFeedback(planted, analysis, content).raw
+export async function feedbackOn({ planted, analysis, content }: ReportedMessage): Promise<Buffer> {
+  return (await composeFeedback(planted, analysis, content)).raw
 }
 
 function plant(tree: Entity): { tree: Entity; hasTokens: boolean } {

@@ -110,6 +110,8 @@ const analysis = await analyzePlainly(raw, { trustedRelays: [], ignoreStamps: fa
  */
 export async function surviveComposing(message: Buffer): Promise<void> {
   const content = contentOf(1, { keepsTokens: message.length % 2 === 0 })
-  const composed = await withinTime(message, () => composeFeedback(message, analysis, content).raw)
+  const { raw: composed } = await withinTime(message, () =>
+    composeFeedback(message, analysis, content),
+  )
   if (composed.some((byte) => byte > 0x7f)) throw new Error('What was composed is not 7 bits.')
 }

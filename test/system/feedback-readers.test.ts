@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { corpusFiles } from '../support/corpus.ts'
+import { copyIn, lostDomains, wrongLines } from '../support/copied-message.ts'
 import { feedbackOn, reportedMessage } from '../support/feedback-reports.ts'
 import { leaksIn } from '../support/leaks.ts'
-import { changedParts, mailparserFields, ownFields, plain } from '../support/reader-fields.ts'
+import { mailparserFields, ownFields, plain } from '../support/reader-fields.ts'
 import { readByPython, readBySisimai } from './feedback-readers.ts'
 
 let folder: string
@@ -39,28 +40,33 @@ test(
   'other parsers get the same values from feedback, and none finds the reporter',
   { timeout: 900_000 },
   async () => {
-    const reports = new Map<string, { raw: Buffer; isOrdinary: boolean }>()
+    const reports = new Map<string, { raw: Buffer; copied: string; isOrdinary: boolean }>()
     for (const [index, file] of [...byHand, ...corpus].entries()) {
       const message = await reportedMessage(file, index)
       if (!message) continue
-      const raw = feedbackOn(message)
+      const raw = await feedbackOn(message)
       expect.soft(await leaksIn(raw, message.secrets), file.name).toEqual([])
-      expect.soft(changedParts(message.planted, raw), file.name).toEqual([])
+      expect.soft(wrongLines(raw), file.name).toEqual([])
+      const copy = await copyIn(raw)
+      expect.soft(await lostDomains(message, copy), file.name).toEqual([])
       // Automatic mail leads to no feedback; for other mail, the network must be known.
       const isOrdinary = message.analysis.kind === 'message'
       const name = `${String(index)}.eml`
-      reports.set(name, { raw, isOrdinary })
+      reports.set(name, { raw, copied: linesOf(copy.text ?? ''), isOrdinary })
       await writeFile(path.join(folder, name), raw)
     }
     expect(reports.size).toBeGreaterThanOrEqual(byHand.length)
     const python = await readByPython(folder)
     const sisimai = await readBySisimai(folder)
-    for (const [name, { raw, isOrdinary }] of reports) {
+    for (const [name, { raw, copied, isOrdinary }] of reports) {
       const fields = ownFields(raw)
       expect.soft(await mailparserFields(raw), name).toEqual(fields)
       const read = python.get(name)
       expect.soft(plain(read?.fields ?? []), name).toEqual(fields)
       expect.soft(read, name).toMatchObject({ type: 'multipart/report', defects: [] })
+      expect.soft(read?.copy, name).toMatchObject({ type: 'text/plain', defects: [] })
+      expect.soft(linesOf(read?.copy.text ?? ''), name).toBe(copied)
+      expect.soft(copied, name).toContain('The original message: ')
       expect.soft(read?.text.replace(/\s+/g, ' '), name).toContain('This is an email abuse report')
       if (!isOrdinary) continue
       const [result] = sisimai.get(name)?.results ?? []
@@ -69,3 +75,8 @@ test(
     process.stdout.write(`${String(reports.size)} reports read by four programs.\n`)
   },
 )
+
+/** A text with the line ends of Unix, without those at its end. */
+function linesOf(text: string): string {
+  return text.replaceAll('\r\n', '\n').trimEnd()
+}

@@ -7,6 +7,18 @@ const outputMax = 64 * 1024 * 1024
 const python = `
 import email, json, sys
 from pathlib import Path
+
+def text_of(part):
+    return part.get_payload(decode=True).decode(part.get_content_charset())
+
+def copy_in(part):
+    inner = part.get_payload(0)
+    return {
+        'type': inner.get_content_type(),
+        'text': text_of(inner),
+        'defects': [repr(d) for d in inner.defects],
+    }
+
 for path in sorted(Path(sys.argv[1]).glob('*.eml')):
     mail = email.message_from_bytes(path.read_bytes())
     parts = mail.get_payload()
@@ -16,7 +28,8 @@ for path in sorted(Path(sys.argv[1]).glob('*.eml')):
         'type': mail.get_content_type(),
         'parts': [part.get_content_type() for part in parts],
         'fields': [[name, value] for name, value in parts[1].get_payload(0).items()],
-        'text': parts[0].get_payload(decode=True).decode(parts[0].get_content_charset()),
+        'text': text_of(parts[0]),
+        'copy': copy_in(parts[2]),
         'defects': defects,
     }))
 `
@@ -41,6 +54,8 @@ export type PythonReading = {
   parts: string[]
   fields: [string, string][]
   text: string
+  /** The copy of the reported message. */
+  copy: { type: string; text: string; defects: string[] }
   defects: string[]
 }
 

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest'
 import { operations } from '../../../src/cli/sources.ts'
 import { insertInboundMail } from '../../../src/db/inbox.ts'
 import { pack, type Packed, unpack } from '../../../src/db/rows.ts'
-import { redactMessage } from '../../../src/mail/redaction/redact.ts'
+import { feedbackFormats } from '../../../src/mail/feedback-format.ts'
+import { composeFeedback } from '../../../src/parsing/feedback-content.ts'
+import { analyzePlainly } from '../../../src/pieces/analyze.ts'
 import { createIntake, type Intake } from '../../../src/reports/accept-report.ts'
 import { createTrapMemory, runTakeTrapped } from '../../../src/reports/take-trapped.ts'
 import { uuidv7 } from '../../../src/world.ts'
@@ -10,6 +12,8 @@ import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
 import { runCommand } from '../../support/command.ts'
 import { analyzeReports } from '../../support/judge.ts'
+import { leaksIn } from '../../support/leaks.ts'
+import { contentOf } from '../../support/feedback-reports.ts'
 import { freshMail, greeted, keptFor, listenFor } from '../processes/listener.ts'
 import { parser } from '../../support/parser.ts'
 
@@ -98,8 +102,17 @@ test('abuse desks do not see the address of the trap', async () => {
   ])
   const raw = await unpack(stored as Packed)
   expect(raw.toString()).toMatch(/for <old@trap.example>; /)
-  const options = { addresses: [], key: Buffer.alloc(32), tokens: 'redacted' } as const
-  expect(JSON.stringify(redactMessage(raw, options))).not.toMatch(/old@trap/)
+  const analysis = await analyzePlainly(raw, { trustedRelays: [], ignoreStamps: false })
+  const [reporter] = await app.rows('select email from reporters where id = $1', [
+    report?.['reporterId'],
+  ])
+  const addresses = [String(reporter?.['email'])]
+  const secrets = { addresses: ['old@trap.example'], words: ['old@trap', 'trap.example'] }
+  for (const format of feedbackFormats) {
+    const content = contentOf(1, { format, reporter: { addresses } })
+    const mail = await composeFeedback(raw, analysis, content)
+    expect(await leaksIn(mail.raw, secrets)).toEqual([])
+  }
 })
 
 test('a trap reports one mail of a campaign a day, and counts the others', async () => {

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest'
 import {
   composeFeedbackReport,
   type FeedbackReportInput,
-  originalPart,
   reportLine,
 } from '../../../src/mail/arf.ts'
 import { composeDigest, type DigestContent, type DigestReport } from '../../../src/mail/digest.ts'
+import { messageCopy } from '../../support/message-copy.ts'
 
 function reportOf(
   number: string,
@@ -19,8 +19,7 @@ function reportOf(
     date: new Date('2026-11-20T13:00:00Z'),
     token: number,
     domain: 'here.example',
-    form: 'whole',
-    original: Buffer.from(`Subject: Buy ${sourceIp}\r\n\r\n${'buy now\r\n'.repeat(size)}`),
+    original: messageCopy(`Subject: Buy ${sourceIp}\r\n\r\n${'buy now\r\n'.repeat(size)}`),
     facts: {
       feedbackType: 'abuse',
       userAgent: 'Signalpost/0.1',
@@ -35,8 +34,8 @@ function reportOf(
       why: ['mx.example.org says so.'],
     },
   }
-  const { raw } = composeFeedbackReport(input)
-  return { raw, line: reportLine(input, originalPart(input)), number, campaign: sourceIp }
+  const raw = composeFeedbackReport(input)
+  return { raw, line: reportLine(input), number, campaign: sourceIp }
 }
 
 function digestOf(reports: readonly DigestReport[], changes: Partial<DigestContent> = {}): Buffer {

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import type { FeedbackReportInput } from '../../../src/mail/arf.ts'
 import { parseFeedbackReport } from '../../../src/mail/mail-parts.ts'
 import { composeXarfReport } from '../../../src/mail/xarf.ts'
+import { messageCopy } from '../../support/message-copy.ts'
 
 /**
  * The schema of XARF 4 for messaging/spam, as specified: the required properties, and those that we
@@ -87,8 +88,7 @@ async function xarfOn(changes: Partial<FeedbackReportInput> = {}) {
       network: { cidr: '192.0.2.0/24' },
       why: ['mx.example.org says so.'],
     },
-    original: Buffer.from(original),
-    form: 'whole',
+    original: messageCopy(original),
     ...changes,
   })
   const mail = await simpleParser(raw)
@@ -120,7 +120,7 @@ test('the organization is the operator, or else the service', async () => {
   )
 })
 
-test('its evidence is the message, with the correct hash', async () => {
+test('its evidence is the copy of the message, with the correct hash', async () => {
   const { report } = await xarfOn()
   const [sample] = report.evidence
   const bytes = Buffer.from(sample?.payload ?? '', 'base64')
@@ -152,10 +152,10 @@ test.for([
 })
 
 test('a consumer of headers gets headers, and so do others if the evidence is large', async () => {
-  const headers = await xarfOn({ form: 'headers' })
+  const headers = await xarfOn({ original: messageCopy(original, 'headers') })
   expect(headers.report.evidence[0]?.content_type).toBe('text/rfc822-headers')
-  expect(headers.mail.text?.replace(/\s+/g, ' ')).toContain('Its header is attached')
-  const large = Buffer.from(`${original}${'and so on\r\n'.repeat(500_000)}`)
+  expect(headers.mail.text?.replace(/\s+/g, ' ')).toContain('A copy of its header is attached')
+  const large = messageCopy(`${original}${'and so on\r\n'.repeat(500_000)}`)
   const cut = await xarfOn({ original: large })
   expect(cut.report.evidence[0]?.content_type).toBe('text/rfc822-headers')
   expect(cut.report.evidence[0]?.size).toBeLessThan(1000)
@@ -163,7 +163,7 @@ test('a consumer of headers gets headers, and so do others if the evidence is la
 
 test('hostile text is kept as text', async () => {
   const { report } = await xarfOn({
-    original: Buffer.from(`Subject: "},{\\u0000 ${'x'.repeat(2000)}\r\n\r\n`, 'latin1'),
+    original: messageCopy(`Subject: "},{\\u0000 ${'x'.repeat(2000)}\r\n\r\n`),
   })
   expect(report.subject).toHaveLength(500)
 })

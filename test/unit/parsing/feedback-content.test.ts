@@ -21,7 +21,7 @@ async function feedbackOn(
   const received = lines.map((line) => `Received: ${line}; ${time}\r\n`).join('')
   const raw = Buffer.from(`${received}From: a@author.example\r\n\r\nBuy.\r\n`)
   const analysis = await analyzePlainly(raw, { trustedRelays: [], ignoreStamps: false, isRebuilt })
-  const report = composeFeedback(raw, analysis, {
+  const report = await composeFeedback(raw, analysis, {
     reportId,
     number: 1,
     from: 'feedback@here.example',
@@ -50,7 +50,7 @@ async function feedbackOn(
       abuse: 'abuse@there.example',
       contacts: ['abuse@there.example'],
     },
-    reporterEmail: 'reader@home.example',
+    reporter: { addresses: ['reader@home.example'] },
     redactionKey: Buffer.alloc(32, 1),
     ...changes,
   })

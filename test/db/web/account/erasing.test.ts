@@ -127,7 +127,7 @@ test('erasure without reports keeps them, and removes the address everywhere', a
   expect(await tablesWith(person.id)).toEqual([])
   const kept = await findReport(site.app.pool, ids[0] ?? '')
   expect(kept).toMatchObject({ state: 'kept', comment: null, receivedVia: [] })
-  expect(kept?.subject).toMatch(/@redacted\.invalid, cheap watches/i)
+  expect(kept?.subject).toMatch(/^redacted-[a-z2-7]{16}, cheap watches/i)
   expect(kept?.reporterId).not.toBe(person.id)
   const other = await findReport(site.app.pool, ids[1] ?? '')
   expect(other?.reporterId).toBe(kept?.reporterId)

@@ -1,0 +1,64 @@
+import { hash, hkdfSync } from 'node:crypto'
+import { base32 } from '../mail/verp.ts'
+
+/** Returns the key for one consumer's codes; another consumer's codes differ. */
+export function redactionKey(secret: string, consumer: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, consumer, 'signalpost redaction 1', 32))
+}
+
+/** The domain of coded addresses. */
+export const redactedDomain = 'redacted.invalid'
+
+/** A code in a text. Its length says nothing about what it replaces. */
+export const codeShape = /redacted-[a-z2-7]{16}/
+
+/**
+ * The codes of one consumer: the same text always has the same code, so that the consumer can group
+ * messages. They cannot be reversed. No token has the code of a person.
+ */
+export type Codes = {
+  /** The code of a person, by an address in any case or a name. */
+  ofPerson: (address: string) => string
+  /** The code of a token, which is case-sensitive. */
+  ofToken: (token: string) => string
+}
+
+/** Creates the codes of one consumer; `key` is from `redactionKey`. */
+export function createCodes(key: Buffer): Codes {
+  const sign = hmacOf(key)
+  const codeOf = (text: string) => `redacted-${base32(sign(text).subarray(0, CODE_BYTES))}`
+  return {
+    ofPerson: bounded((address) => codeOf(address.toLowerCase())),
+    // An address contains no blank.
+    ofToken: bounded((token) => codeOf(`token ${token}`)),
+  }
+}
+
+const CODE_BYTES = 10
+const BLOCK_BYTES = 64
+
+/** HMAC-SHA256 (RFC 2104). Two hashes take a fifth of the time of creating a key for an HMAC. */
+function hmacOf(key: Buffer): (text: string) => Buffer {
+  const padded = Buffer.concat([key.subarray(0, BLOCK_BYTES)], BLOCK_BYTES)
+  const inner = padded.map((byte) => byte ^ 0x36)
+  const outer = padded.map((byte) => byte ^ 0x5c)
+  return (text) => {
+    const read = hash('sha256', Buffer.concat([inner, Buffer.from(text)]), 'buffer')
+    return hash('sha256', Buffer.concat([outer, read]), 'buffer')
+  }
+}
+
+/** Maximum number of texts with separate codes; all further ones share one code. */
+const CODES_MAX = 5_000
+
+function bounded(make: (text: string) => string): (text: string) => string {
+  const codes = new Map<string, string>()
+  return (text) => {
+    const known = codes.get(text)
+    if (known !== undefined) return known
+    if (codes.size >= CODES_MAX) return codes.getOrInsertComputed('', make)
+    const code = make(text)
+    codes.set(text, code)
+    return code
+  }
+}

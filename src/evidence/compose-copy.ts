@@ -1,0 +1,192 @@
+import { hash } from 'node:crypto'
+import type { MessageCopy } from '../mail/arf.ts'
+import { fieldValue, type HeaderField, parseHeader } from '../mail/header.ts'
+import { textPart } from '../mail/mail-parts.ts'
+import { parseBody } from '../mail/message.ts'
+import type { MessageBody } from '../mail/message-body.ts'
+import { exceedsLimits } from '../mail/mime-leaves.ts'
+import { type Analysis, bodyLimits } from '../pieces/analyze.ts'
+import { hiddenMarks, type HtmlView, markedView } from '../pieces/html-view.ts'
+import { leadsSomewhere, type Link } from '../pieces/links.ts'
+import { reducedBody } from '../pieces/reduced-body.ts'
+import type { Concealer } from './conceal.ts'
+import { plainText } from './plain-forms.ts'
+import { composeFields, newField } from './copy-fields.ts'
+
+/** The parts of an analysis that a copy is composed from. */
+export type CopiedAnalysis = Pick<
+  Analysis,
+  'origin' | 'links' | 'attachments' | 'bytes' | 'sha256' | 'isReduced'
+>
+
+const TEXT_CHARS_MAX = 32 * 1024
+/** Maximum number of links that open other programs; those to the web are limited already. */
+const OTHER_LINKS_MAX = 50
+const PARTS_MAX = 50
+
+/**
+ * Composes the copy of a message for one consumer: header fields from a list, the text as a person
+ * saw it, the links in their order, and descriptions of other parts. Nothing is copied as bytes.
+ */
+export async function composeCopy(
+  raw: Buffer,
+  analysis: CopiedAnalysis,
+  { concealer, form }: { concealer: Concealer; form: 'whole' | 'headers' },
+): Promise<MessageCopy> {
+  const header = parseHeader(raw)
+  const composed = composeFields(header.fields, concealer, (analysis.origin?.hop ?? -1) + 1)
+  const type = originalType(header.fields, concealer)
+  const fields = [
+    ...composed.fields,
+    ...(type === undefined ? [] : [newField('X-Original-Content-Type', type)]),
+    newField(COPY_FIELD, noteOf(composed)),
+  ]
+  const lines = fields.map((field) => `${field.raw}\r\n`).join('')
+  if (form === 'headers') return { fields, content: lines, form }
+  const isReduced =
+    analysis.isReduced === true || exceedsLimits(raw, bodyLimits, header) !== undefined
+  const body = isReduced ? reducedBody(raw, header) : await parseBody(raw, header)
+  const page = markedView(body.html)
+  const text = [
+    shownText(body, page, concealer),
+    ...linkLines(analysis.links, page, concealer),
+    ...partLines(analysis, body, concealer),
+  ].join('\n')
+  return { fields, content: `${lines}MIME-Version: 1.0\r\n${textPart(text)}`, form }
+}
+
+/** Says that a copy was composed, and which fields it does not have. */
+const COPY_FIELD = 'X-Signalpost-Copy'
+
+function noteOf({ omitted, unknown }: ReturnType<typeof composeFields>): string {
+  const names = omitted.join(', ')
+  const others = unknown === 0 ? '' : `${unknown} with other names`
+  const left = [names, others].filter((one) => one !== '').join(', ')
+  const note = 'composed from the message; codes replace what may identify the recipient'
+  return left === '' ? note : `${note}; fields left out: ${left}`
+}
+
+/** The media type and the charset of the message. */
+function originalType(fields: readonly HeaderField[], { fileName }: Concealer): string | undefined {
+  const value = fieldValue(fields, 'content-type')
+  const type = /^\s*([a-z]{1,20}\/[a-z.+-]{1,60})\b/i.exec(value ?? '')?.[1]?.toLowerCase()
+  const charset = /;\s*charset\s*=\s*"?([\w-]{2,20})\b/i.exec(value ?? '')?.[1]?.toLowerCase()
+  if (type === undefined) return undefined
+  const shown = fileName(type)
+  return charset !== undefined && isCharset(charset) ? `${shown}; charset=${charset}` : shown
+}
+
+/** Whether a name is that of a charset, and so cannot be a code for the recipient. */
+function isCharset(name: string): boolean {
+  return charsets.test(name)
+}
+
+const charsets = new RegExp(
+  '^(?:us-ascii|utf-\\d{1,2}|iso-(?:8859-\\d{1,2}|2022-[a-z]{2})|windows-\\d{3,4}|koi8-[ru]|big5|' +
+    'gb\\w{2,5}|shift_jis|euc-[a-z]{2})$',
+)
+
+/** The text as a person saw it, and then the text that the page hides. */
+function shownText({ text, html }: MessageBody, page: HtmlView, concealer: Concealer): string {
+  const isPage = html !== '' && (hasWords(page.text) || text.trim() === '')
+  const { shown, hidden } = isPage ? withoutHidden(page.text) : { shown: text, hidden: '' }
+  const its = textLines(shown, concealer)
+  const others = textLines(hidden, concealer)
+  return (
+    [its || '[no text]', ...(others === '' ? [] : ['Hidden text:', others])].join('\n\n') + '\n'
+  )
+}
+
+/** Whether a page has so many words that it is more than a picture. */
+function hasWords(text: string): boolean {
+  return (
+    text
+      .trimStart()
+      .split(/\s+/, WORDS_MIN)
+      .filter((word) => word !== '').length >= WORDS_MIN
+  )
+}
+
+const WORDS_MIN = 4
+
+/** Separates what the page hides, which may be inside a word, or in other hidden text. */
+function withoutHidden(text: string): { shown: string; hidden: string } {
+  const { start, end } = hiddenMarks
+  const byDepth: string[] = ['']
+  let depth = 0
+  for (const piece of text.split(hiddenMark)) {
+    if (piece === start) depth = Math.min(depth + 1, HIDDEN_DEPTH_MAX)
+    else if (piece === end) depth = Math.max(depth - 1, 0)
+    else byDepth[depth] = (byDepth[depth] ?? '') + piece
+  }
+  const [shown = '', ...hidden] = byDepth
+  return { shown, hidden: hidden.join('\n') }
+}
+
+const hiddenMark = new RegExp(`([${hiddenMarks.start}${hiddenMarks.end}])`)
+const HIDDEN_DEPTH_MAX = 5
+
+function textLines(text: string, concealer: Concealer): string {
+  const whole = withoutControls(plainText(text.replaceAll('\r\n', '\n'))).toWellFormed()
+  const cut = whole.slice(0, TEXT_CHARS_MAX)
+  const lines = concealer
+    .text(cut)
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim()
+  const left = whole.length - cut.length
+  return left === 0 ? lines : `${lines}\n[The text goes on for ${left} characters.]`
+}
+
+/** Removes tags that are shown as text, and control characters; a backspace takes one away. */
+function withoutControls(text: string): string {
+  return text
+    .replace(/[^\n]?\x08/g, '')
+    .replace(/=\n(?=\S)/g, '')
+    .replace(/<\/?(?:b|i|u|em|strong|span|font|small|wbr)>|<!--[^]{0,200}?-->/gi, '')
+    .replace(/[\0-\x08\x0b-\x1f\x7f\x80-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, '')
+}
+
+/** Lists the links to the web, and then those that open other programs. */
+function linkLines(links: readonly Link[], page: HtmlView, concealer: Concealer): string[] {
+  const web = links.map((link) => {
+    return { url: link.url, kind: leadsSomewhere(link) ? link.where : 'picture' }
+  })
+  const others = page.links.flatMap(({ url }) =>
+    isForProgram.test(url) ? [{ url, kind: 'other program' }] : [],
+  )
+  const written = new Set<string>()
+  for (const { url, kind } of [...web, ...others.slice(0, OTHER_LINKS_MAX)]) {
+    written.add(`${concealer.link(url)} (${kind})`)
+  }
+  return written.size === 0 ? [] : ['Links in the message:', ...withDashes(written), '']
+}
+
+const isForProgram = /^(?!https?:|ftp:|javascript:|data:)[a-z][a-z\d+-]{1,20}:/i
+
+/** Describes the parts that are not text, the page, and the message itself. */
+function partLines(
+  { attachments, bytes, sha256 }: CopiedAnalysis,
+  { html }: MessageBody,
+  concealer: Concealer,
+): string[] {
+  const parts = attachments.slice(0, PARTS_MAX).map(({ type, name, ...file }) => {
+    const called = name === null ? '' : ` "${concealer.fileName(name).replaceAll('"', '')}"`
+    return `${concealer.fileName(type)}${called}, ${file.bytes} bytes, SHA-256 ${file.sha256}`
+  })
+  const more = attachments.length - parts.length
+  if (more > 0) parts.push(`${more} more`)
+  const page = Buffer.byteLength(html)
+  if (page > 0) parts.push(`text/html, ${page} bytes, SHA-256 ${hash('sha256', html)}`)
+  return [
+    ...(parts.length === 0 ? [] : ['Parts that are not included:', ...withDashes(parts), '']),
+    `The original message: ${bytes} bytes, SHA-256 ${sha256}`,
+    '',
+  ]
+}
+
+function withDashes(lines: Iterable<string>): string[] {
+  return Array.from(lines, (line) => `- ${line}`)
+}

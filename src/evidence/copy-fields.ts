@@ -1,0 +1,341 @@
+import { decodeHTML } from 'entities/decode'
+import { parseMailboxes } from '../mail/address.ts'
+import { decodeHeaderText } from '../mail/encoded-word.ts'
+import { type HeaderField, writtenField } from '../mail/header.ts'
+import { composeEncodedWords, foldText } from '../mail/seven-bit.ts'
+import { cleanLine } from '../mail/text.ts'
+import type { Concealer } from './conceal.ts'
+import { decoded, plainText } from './plain-forms.ts'
+import { between } from './text-words.ts'
+import { mailboxFields } from './field-names.ts'
+import { addressesIn } from './identity.ts'
+import { receiverFields, type SenderField, senderFields } from './sender-fields.ts'
+
+/** What the rule of a field needs; `isOurs`: a server of the reporter's side wrote the field. */
+type Context = { concealer: Concealer; isOurs: boolean }
+
+/** Returns what may leave of the value of a field; undefined: nothing. */
+type Rule = (value: string, context: Context) => string | undefined
+
+/** The fields of a copy, and those that were left out: known names, and the number of others. */
+export type CopyFields = { fields: HeaderField[]; omitted: string[]; unknown: number }
+
+/** Maximum number of fields, and of characters in the value of one. */
+const FIELDS_MAX = 300
+const VALUE_CHARS_MAX = 4_000
+
+/**
+ * Composes the header of a copy from a list of fields, each with a rule for its value. The first
+ * `ours` of the Received fields were written by servers of the reporter's side.
+ */
+export function composeFields(
+  fields: readonly HeaderField[],
+  concealer: Concealer,
+  ours: number,
+): CopyFields {
+  const composed: HeaderField[] = []
+  const omitted = new Set<string>()
+  let unknown = 0
+  let received = 0
+  for (const { key, name, value } of fields.slice(0, FIELDS_MAX)) {
+    if (key === 'received') received++
+    const rule = ruleOf(key)
+    if (rule === undefined) {
+      if (replacedFields.has(key)) continue
+      const known = knownName(key, name)
+      if (known === undefined) unknown++
+      else omitted.add(known)
+      continue
+    }
+    const isOurs = received < ours || (key === 'received' && received <= ours)
+    const text = readable(value.slice(0, VALUE_CHARS_MAX))
+    const written = rule(text, { concealer, isOurs })
+    if (written === undefined) omitted.add(name)
+    else composed.push(newField(shownNames.get(key) ?? name, written))
+  }
+  unknown += Math.max(0, fields.length - FIELDS_MAX)
+  return { fields: composed, omitted: [...omitted], unknown }
+}
+
+/** The value of a field as a person would read it. */
+function readable(value: string): string {
+  const text = plainText(cleanLine(decodeHeaderText(value)))
+  return text.includes('&#') ? decodeHTML(text) : text
+}
+
+/** Creates a field in 7 bits, folded. */
+export function newField(name: string, value: string): HeaderField {
+  const ascii = composeEncodedWords(Buffer.from(value.toWellFormed()).toString('latin1'))
+  return writtenField(`${name}: ${foldText(ascii, name.length + 2)}`)
+}
+
+const text: Rule = (value, { concealer }) => concealer.text(value)
+const words: Rule = (value, { concealer }) => concealer.words(value)
+
+/** One of a few values; parameters after it are left out. */
+function oneOf(...known: readonly string[]): Rule {
+  return (value) => {
+    const first = value.split(/[;\s]/, 1)[0] ?? ''
+    return known.find((one) => one.toLowerCase() === first.toLowerCase())
+  }
+}
+
+const date: Rule = (value) => {
+  const bare = value.replace(/\s*\([^)]*\)/g, '')
+  return /^[A-Za-z]{0,9},? ?\d{1,4}[\w ,:+/.-]{4,50}$/.test(bare) ? bare : undefined
+}
+
+const recipients: Rule = (value, { concealer }) => {
+  const codes = addressesIn(value).map(concealer.person)
+  return codes.length === 0 ? 'undisclosed-recipients:;' : [...new Set(codes)].join(', ')
+}
+
+const authors: Rule = (value, { concealer }) => {
+  // People first: a name may contain signs that separate addresses.
+  const named = concealer.people(value, { keepsDomain: true })
+  const mailboxes = parseMailboxes(named).map(({ name, address }) => {
+    const shown = concealer.words(name).replace(/["\\\r\n]/g, '')
+    if (address === '') return shown === '' ? [] : [`"${shown}"`]
+    const written = `<${concealer.mailbox(address)}>`
+    return [shown === '' ? written : `${quoted(shown)} ${written}`]
+  })
+  return mailboxes.flat().join(', ') || undefined
+}
+
+/** Words beyond ASCII become encoded words, which must not be quoted (RFC 2047 §5). */
+function quoted(name: string): string {
+  return /^[\x20-\x7e]*$/.test(name) ? `"${name}"` : name
+}
+
+const returnPath: Rule = (value, { concealer }) => {
+  const [address] = addressesIn(value)
+  if (address === undefined) return value.replace(/\s/g, '') === '<>' ? '<>' : undefined
+  return `<${concealer.mailbox(address)}>`
+}
+
+const IDS_MAX = 50
+
+const messageIds: Rule = (value, { concealer }) => {
+  const ids = value.match(/<[^<>]{1,900}>|[^\s<>]{1,200}@[^\s<>]{1,253}/g) ?? [value]
+  return ids.slice(0, IDS_MAX).map(concealer.messageId).join(' ')
+}
+
+/** A list of links in angle brackets (RFC 2369). */
+const links: Rule = (value, { concealer }) => {
+  const found = value.match(/<[^<>]{1,2000}>/g) ?? []
+  const written = found.map((one) => `<${concealer.link(one.slice(1, -1).replace(/\s+/g, ''))}>`)
+  return written.join(', ') || undefined
+}
+
+/** A description and a name like that of a host (RFC 2919). */
+const listId: Rule = (value, { concealer }) => {
+  const [, phrase = '', id = ''] = /^([^<]*)(?:<([^<>]*)>)?/.exec(value) ?? []
+  const name = id === '' ? '' : ` <${concealer.host(id)}>`
+  return `${concealer.words(phrase.trim())}${name}`.trim() || undefined
+}
+
+const host: Rule = (value, { concealer }) =>
+  /^[\w.-]{1,253}$/.test(value) ? concealer.host(value) : undefined
+
+/** A Received field: hosts and addresses of machines stay, and the ids of the reporter's side. */
+const received: Rule = (value, { concealer, isOurs }) => {
+  const plain = value.replace(/(?:%[\da-f]{2}){1,100}/gi, decoded)
+  const direct = plain.replace(forClause, (_, before: string, person: string) => {
+    return before + (person.includes('@') ? concealer.person(person) : concealer.token(person))
+  })
+  const codeOf = (id: string) => (id.startsWith('redacted-') ? id : concealer.token(id))
+  return between(
+    direct,
+    idClause,
+    (clause) => (isOurs ? concealer.people(clause) : clause.replace(/\S+$/, codeOf)),
+    (rest) => concealer.words(rest, { labelMin: HOST_LABEL_MIN }),
+  )
+}
+
+/** Shorter labels of machines that handed the message over stay, even if they look like codes. */
+export const HOST_LABEL_MIN = 16
+const forClause = /(\sfor\s+<?)([^\s<>;()]{1,320})/gi
+const idClause = /\sid\s+<?[^\s<>;()]{1,200}/gi
+
+/** A signature (RFC 6376, RFC 8617): who signed, with which key, when, and what. */
+const signature: Rule = (value, { concealer }) => {
+  const kept = value.split(';').flatMap((tag) => {
+    const [, name = '', rest = ''] = /^\s*([a-z]{1,2})\s*=\s*(.*?)\s*$/is.exec(tag) ?? []
+    const written = signatureTags[name.toLowerCase()]?.(rest.replace(/\s+/g, ''), concealer)
+    return written === undefined ? [] : [`${name}=${written}`]
+  })
+  return kept.join('; ') || undefined
+}
+
+type Tag = (value: string, concealer: Concealer) => string | undefined
+
+const tagOf =
+  (shape: RegExp): Tag =>
+  (value) =>
+    shape.test(value) ? value : undefined
+const hostTag: Tag = (value, { host: write }) =>
+  /^[\w.-]{1,253}$/.test(value) ? write(value) : undefined
+
+const selectorTag: Tag = (value, { selector }) =>
+  /^[\w.-]{1,253}$/.test(value) ? selector(value) : undefined
+
+const signatureTags: Readonly<Record<string, Tag>> = {
+  v: tagOf(/^1$/),
+  a: tagOf(/^(?:rsa|ed25519)-sha(?:1|256)$/i),
+  c: tagOf(/^(?:simple|relaxed)(?:\/(?:simple|relaxed))?$/i),
+  q: tagOf(/^dns(?:\/txt)?$/i),
+  cv: tagOf(/^(?:none|pass|fail)$/i),
+  t: tagOf(/^\d{1,12}$/),
+  ...{ d: hostTag, s: selectorTag },
+  // The identity of a person (RFC 6376 §3.5), or the number of an ARC set.
+  i(value, { host: write }) {
+    if (/^\d{1,2}$/.test(value)) return value
+    const name = /@([\w.-]{1,253})$/.exec(value)?.[1]
+    return name === undefined ? undefined : `@${write(name)}`
+  },
+  h: (value) =>
+    value
+      .split(':')
+      .filter((name) => knownName(name.toLowerCase(), name) !== undefined)
+      .join(':'),
+}
+
+/** Results of authentication (RFC 8601): methods, results and domains, no comments. */
+const results: Rule = (value, { concealer }) => {
+  const bare = value.replace(/\([^()]*\)/g, ' ')
+  const kept = bare.split(';').flatMap((part, index) => {
+    const [first = '', ...rest] = part.trim().split(/\s+/)
+    if (index === 0 && /^[\w.-]{1,253}$/.test(first)) return [concealer.host(first)]
+    if (!/^(?:[a-z-]{2,20}=[a-z]{2,20}|i=\d{1,2})$/i.test(first)) return []
+    return [
+      [first.toLowerCase(), ...rest.flatMap((one) => propertyOf(one, concealer) ?? [])].join(' '),
+    ]
+  })
+  return kept.join('; ') || undefined
+}
+
+/** Properties whose value is a domain, or an address of which only the domain leaves. */
+const domainProperty =
+  /^(?:header\.(?:d|i|from)|smtp\.(?:mailfrom|helo)|policy\.iprev|envelope-from|helo)$/i
+
+function propertyOf(text: string, concealer: Concealer): string | undefined {
+  const { host: write, selector } = concealer
+  const [, name = '', value = ''] = /^([a-z.-]{3,30})=["<]?(.*?)[">]?$/i.exec(text) ?? []
+  if (/^client-ip$|^policy\.iprev$/i.test(name))
+    return /^[\d.:a-f]+$/i.test(value) ? text : undefined
+  if (/^header\.s$/i.test(name) && /^[\w.-]{1,253}$/.test(value))
+    return `${name}=${selector(value)}`
+  if (!domainProperty.test(name)) return undefined
+  const domain = value.slice(value.lastIndexOf('@') + 1)
+  if (!/^[\w.-]{1,253}$/.test(domain)) return undefined
+  return `${name}=${write(domain, /helo$/i.test(name) ? HOST_LABEL_MIN : 0)}`
+}
+
+/** Received-SPF (RFC 7208 §9.1): the result, and the pairs that name hosts. */
+const spf: Rule = (value, { concealer }) => {
+  const [, result, pairs = ''] = /^([a-z]{3,10})\b(?:\s*\([^()]*\))?\s*(.*)$/i.exec(value) ?? []
+  if (result === undefined) return undefined
+  const kept = pairs.split(/[;\s]+/).flatMap((one) => propertyOf(one, concealer) ?? [])
+  return [result.toLowerCase(), kept.join('; ')].join(' ').trim()
+}
+
+const token: Rule = (value, { concealer }) => concealer.token(value)
+const address: Rule = (value, { concealer }) => {
+  const named = concealer.people(value, { keepsDomain: true })
+  const found = addressesIn(named).map(concealer.mailbox)
+  return found.length > 0 ? found.join(', ') : concealer.words(named)
+}
+
+/** Names of accounts. cPanel adds the recipient's domain, and PHP the address of a visitor. */
+const described: Rule = (value, { concealer }) =>
+  /^original domain\b|\bforwarder owner\b/i.test(value)
+    ? undefined
+    : concealer.words(value.replace(/\sfor\s.*$/i, ''))
+
+/** The rule for each kind of field of the sender's side. */
+const senderRules: Readonly<Record<SenderField['value'], Rule>> = {
+  ...{ text: words, mixed: described, path: described, account: words, address },
+  ip: (value) => (/^\[?[\d.:a-f]{3,45}\]?$/i.test(value) ? value : undefined),
+  message: token,
+}
+
+const rules: Readonly<Record<string, Rule>> = {
+  ...{ received, 'return-path': returnPath, from: authors, sender: authors, 'reply-to': authors },
+  ...{ to: recipients, cc: recipients, subject: text, date },
+  ...{ 'message-id': messageIds, 'in-reply-to': messageIds, references: messageIds },
+  'list-unsubscribe-post': oneOf('List-Unsubscribe=One-Click'),
+  'auto-submitted': oneOf('no', 'auto-generated', 'auto-replied', 'auto-notified'),
+  precedence: oneOf('bulk', 'list', 'junk', 'normal', 'first-class', 'special-delivery'),
+  ...{ 'list-id': listId, 'list-unsubscribe': links, 'list-help': links, 'list-owner': links },
+  ...{ 'list-post': links, 'list-subscribe': links, 'list-archive': links },
+  ...{ 'dkim-signature': signature, 'arc-seal': signature, 'arc-message-signature': signature },
+  ...{ 'authentication-results': results, 'arc-authentication-results': results },
+  ...{ 'received-spf': spf, 'x-originatororg': host },
+}
+
+const senderByName = new Map(
+  senderFields.filter(({ isPrefix }) => !isPrefix).map(({ name, value }) => [name, value]),
+)
+const senderPrefixes = senderFields.filter(({ isPrefix }) => isPrefix)
+const receiverNames = new Set(
+  receiverFields.filter(({ isPrefix }) => !isPrefix).map(({ name }) => name),
+)
+const receiverPrefixes = receiverFields.filter(({ isPrefix }) => isPrefix)
+
+function ruleOf(key: string): Rule | undefined {
+  if (Object.hasOwn(rules, key)) return rules[key]
+  const value =
+    senderByName.get(key) ?? senderPrefixes.find(({ name }) => key.startsWith(name))?.value
+  return value && sendersOnly(senderRules[value])
+}
+
+/** Servers of the receiver add some of these fields, too, and then they describe the receiver. */
+function sendersOnly(rule: Rule): Rule {
+  return (value, context) => (context.isOurs ? undefined : rule(value, context))
+}
+
+/** Usual fields without evidence, which are named but not shown. */
+const usualNames = new Set(
+  (
+    'content-language content-disposition content-id content-class bcc importance priority ' +
+    'x-priority x-msmail-priority sensitivity ' +
+    'thread-index thread-topic accept-language resent-from resent-to resent-cc resent-date ' +
+    'resent-sender resent-message-id disposition-notification-to autocrypt openpgp face x-face ' +
+    'errors-to keywords comments lines status x-status xref newsgroups domainkey-signature ' +
+    'x-google-dkim-signature x-gm-message-state x-google-smtp-source x-received x-original-from'
+  ).split(' '),
+)
+
+/** Fields that the copy has with values of its own. */
+const replacedFields = new Set(['mime-version', 'content-type', 'content-transfer-encoding'])
+
+/**
+ * The name of a field that software writes, which identifies nobody; of a family, its beginning.
+ * Undefined for any other.
+ */
+function knownName(key: string, name: string): string | undefined {
+  const family = receiverPrefixes.find((one) => key.startsWith(one.name))
+  if (family) return `${name.slice(0, family.name.length)}*`
+  const isKnown =
+    ruleOf(key) !== undefined ||
+    replacedFields.has(key) ||
+    usualNames.has(key) ||
+    mailboxFields.has(key) ||
+    receiverNames.has(key)
+  return isKnown ? name : undefined
+}
+
+/** Names as standards write them: the letters in a name could be a code. */
+const shownNames = new Map(
+  [
+    'Received Return-Path From Sender Reply-To To Cc Subject Date Message-ID In-Reply-To',
+    'References',
+    'Auto-Submitted Precedence List-Unsubscribe-Post List-Id List-Unsubscribe List-Help List-Owner',
+    'List-Post List-Subscribe List-Archive DKIM-Signature ARC-Seal ARC-Message-Signature',
+    'Authentication-Results ARC-Authentication-Results Received-SPF X-OriginatorOrg Feedback-ID',
+    'CFBL-Address CFBL-Feedback-ID X-Mailer User-Agent Organization',
+  ]
+    .join(' ')
+    .split(' ')
+    .map((name) => [name.toLowerCase(), name]),
+)

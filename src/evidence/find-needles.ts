@@ -1,0 +1,99 @@
+import { skeletonOf } from './skeleton.ts'
+
+/**
+ * A text to search for, as a skeleton, and the person whose it is. `anywhere`: also in words;
+ * `word`: as a whole word; `capital`: as a whole word with a capital letter; `name`: the same, but
+ * in links in any case.
+ */
+export type Needle = {
+  text: string
+  /** What follows the text, after at most two more letters: `Jane Q. Roe`. */
+  then?: string
+  owner: string
+  rule: 'anywhere' | 'word' | 'name' | 'capital'
+}
+
+const INITIALS_MAX = 2
+
+/** Where a needle was found in a text. */
+export type Place = { start: number; end: number; owner: string }
+
+/** Finds needles in a text, in order, without overlaps; `isAnyCase`: names count in any case. */
+export type Finder = (text: string, isAnyCase?: boolean) => Place[]
+
+const SLOTS = 1 << 14
+
+/**
+ * Creates a search for any number of needles in one pass over the skeleton of a text. Of two
+ * needles at the same place, the longer one is found.
+ */
+export function createFinder(needles: readonly Needle[]): Finder {
+  const bySlot = new Map<number, Needle[]>()
+  const marked = new Uint8Array(SLOTS)
+  const known = new Set<string>()
+  for (const needle of needles.toSorted((one, other) => lengthOf(other) - lengthOf(one))) {
+    const key = `${needle.rule} ${needle.text} ${needle.then ?? ''}`
+    if (known.has(key)) continue
+    known.add(key)
+    const slot = slotOf(needle.text, 0)
+    marked[slot] = 1
+    bySlot.getOrInsertComputed(slot, () => []).push(needle)
+  }
+  return (text, isAnyCase = false) => {
+    const places: Place[] = []
+    const skeleton = skeletonOf(text)
+    const { starts, ends, capitals } = skeleton
+    const letters = skeleton.text
+    const isBreak = (at: number) =>
+      at === 0 ||
+      at >= letters.length ||
+      starts[at] !== ends[at - 1] ||
+      (capitals[at] === 1 && capitals[at - 1] === 0) ||
+      kindOf(letters.charCodeAt(at)) !== kindOf(letters.charCodeAt(at - 1))
+    const isAllowed = ({ rule, text: its }: Needle, start: number, end: number) => {
+      if (rule === 'anywhere') return true
+      // A name may be repeated without a blank.
+      const begins =
+        isBreak(start) || (start >= its.length && letters.startsWith(its, start - its.length))
+      if (!begins || !(isBreak(end) || letters.startsWith(its, end))) return false
+      return rule === 'word' || (rule === 'name' && isAnyCase) || capitals[start] === 1
+    }
+    for (let at = 0; at + 1 < letters.length; at++) {
+      const slot = slotOf(letters, at)
+      if (marked[slot] !== 1) continue
+      for (const needle of bySlot.get(slot) ?? []) {
+        const end = endOf(needle, letters, at)
+        if (end === undefined || !isAllowed(needle, at, end)) continue
+        places.push({ start: starts[at] ?? 0, end: ends[end - 1] ?? 0, owner: needle.owner })
+        at = end - 1
+        break
+      }
+    }
+    return places
+  }
+}
+
+function slotOf(text: string, at: number): number {
+  return (Math.imul(text.charCodeAt(at), 0x9e37) ^ text.charCodeAt(at + 1)) & (SLOTS - 1)
+}
+
+function lengthOf({ text, then = '' }: Needle): number {
+  return text.length + then.length
+}
+
+/** Where a needle that begins at a position ends; undefined if it is not there. */
+function endOf({ text, then }: Needle, letters: string, at: number): number | undefined {
+  if (!letters.startsWith(text, at)) return undefined
+  const end = at + text.length
+  if (then === undefined) return end
+  for (let gap = 0; gap <= INITIALS_MAX; gap++) {
+    if (letters.startsWith(then, end + gap)) return end + gap + then.length
+  }
+  return undefined
+}
+
+/** Words end where digits, or letters of a script without words, begin. */
+function kindOf(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return 0
+  return code < 0x2e80 ? 1 : 2
+}

@@ -1,0 +1,119 @@
+import { shorteners } from '../pieces/features/material.ts'
+import { codeShape } from './codes.ts'
+import { spelledOut } from './encodings.ts'
+import { decoded, plainText } from './plain-forms.ts'
+import type { FindOptions } from './identity.ts'
+import { isReadable } from './readable.ts'
+import { between } from './text-words.ts'
+
+const LINK_DEPTH_MAX = 3
+const LINKS_MAX = 5_000
+
+/** How the parts of a link are written. */
+type LinkParts = {
+  host: (name: string) => string
+  mailbox: (address: string) => string
+  token: (text: string) => string
+  people: (text: string, options?: FindOptions) => string
+  isIssuer: (host: string) => boolean
+}
+
+/** Writes links: scheme, host, and the parts of path and query that are words. */
+export class LinkWriter {
+  readonly #concealer: LinkParts
+  /** A message repeats most of its links, and so does the text about it. */
+  readonly #known = new Map<string, string>()
+
+  constructor(concealer: LinkParts) {
+    this.#concealer = concealer
+  }
+
+  write(url: string, depth = 0): string {
+    const known = this.#known.get(url)
+    if (known !== undefined) return known
+    const written = this.#newLink(plainText(url), depth)
+    if (this.#known.size < LINKS_MAX) this.#known.set(url, written)
+    return written
+  }
+
+  /** A path in which people are concealed already. */
+  path(path: string, depth = 0): string {
+    return path.replace(/[^/\\;=&,!|]+/g, (segment) => {
+      if (isNested(segment)) return this.#nested(segment, depth)
+      const ending = fileEnding.exec(segment)?.[0] ?? ''
+      const stem = ending === '' ? segment : segment.slice(0, -ending.length)
+      return this.#part(stem, 'path') + ending
+    })
+  }
+
+  #newLink(url: string, depth: number): string {
+    const { host, token, isIssuer, people } = this.#concealer
+    const [, scheme = '', slashes = '', authority = '', rest = ''] =
+      /^([a-z][a-z\d+-]{0,20}:)?([\\/]{2})?([^/?#\\]*)(.*)$/is.exec(url) ?? []
+    if (/^mailto:$/i.test(scheme)) return this.#mailto(authority + rest)
+    const isPlace = scheme === '' || /^(?:https?|ftp|wss?|hxxps?):$/i.test(scheme)
+    // Other schemes may carry anything: `tel:`, `sms:`, `data:`, `javascript:`.
+    if (!isPlace) return `${scheme}${token(authority + rest)}`
+    const at = authority.lastIndexOf('@')
+    const [name = '', port] = authority.slice(at + 1).split(/:(?=\d*$)/)
+    const user = at < 0 ? '' : `${token(authority.slice(0, at))}@`
+    const where = `${scheme}${slashes}${user}${host(name)}${portOf(port)}`
+    if (isIssuer(name)) return where + people(rest, { isLink: true })
+    // Without its short path, a link of a shortener leads nowhere.
+    const isShort = shorteners.has(name.toLowerCase()) && /^[/][\w-]{1,12}$/.test(rest)
+    return where + (isShort ? rest : this.#tail(rest, depth))
+  }
+
+  #mailto(rest: string): string {
+    const [, address = '', query = ''] = /^([^?]*)(.*)$/s.exec(rest) ?? []
+    return `mailto:${this.#concealer.mailbox(decoded(address))}${this.#tail(query, 0)}`
+  }
+
+  /** The path, query and fragment of a link. */
+  #tail(rest: string, depth: number): string {
+    if (rest === '') return ''
+    const { people, token } = this.#concealer
+    const named = people(rest, { isLink: true }).replace(spelledOut, token)
+    const [, path = '', query = ''] = /^([^?#]*)(.*)$/s.exec(named) ?? []
+    return this.path(path, depth) + this.#query(query, depth)
+  }
+
+  #query(query: string, depth: number): string {
+    return query.replace(/[^?#&;=]+/g, (text, at: number) => {
+      const isName = query[at + text.length] === '=' && query[at - 1] !== '='
+      if (isName) return this.#part(text, 'path')
+      return isNested(text) ? this.#nested(text, depth) : this.#part(text, 'query')
+    })
+  }
+
+  #part(text: string, kind: 'path' | 'query'): string {
+    const write = (one: string) =>
+      isReadable(decoded(one), kind) ? one : this.#concealer.token(one)
+    return between(text, codeInText, (code) => code, write)
+  }
+
+  #nested(text: string, depth: number): string {
+    const inner = decoded(text)
+    if (depth >= LINK_DEPTH_MAX) return this.#concealer.token(text)
+    if (inner === text) return this.write(text, depth + 1)
+    return encodeURIComponent(this.write(inner, depth + 1))
+  }
+}
+
+const codeInText = new RegExp(codeShape, 'g')
+const fileEnding = new RegExp(
+  '\\.(?:[sx]?html?|php\\d?|aspx?|jsp|cgi|css|js|png|jpe?g|gif|svg|webp|ico|pdf|zip|rar|7z|docx?|' +
+    'xlsx?|pptx?|exe|apk|txt|xml|json|ics|eml|mp[34])$',
+  'i',
+)
+
+/** A port is shown unless it has so many digits that each recipient may have another. */
+function portOf(port: string | undefined): string {
+  if (port === undefined) return ''
+  return port.length < 5 ? `:${port}` : ':0'
+}
+
+/** Whether a part of a link is a link. */
+function isNested(text: string): boolean {
+  return /^(?:https?|ftp)(?::|%3a|%253a)/i.test(text)
+}

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { feedbackFormats } from '../../src/mail/feedback-format.ts'
+import { countLeaks, searchReports } from '../support/composed-identity.ts'
+
+const SEED = Number(process.env['IDENTITY_SEED'] ?? 2026)
+const COMBINATIONS = Number(process.env['IDENTITY_COMBINATIONS'] ?? 100_000)
+const MINUTES_MAX = 30
+
+test(
+  'reports on 100,000 combinations of identities, places and ways tell no reporter',
+  { timeout: MINUTES_MAX * 60_000 },
+  async () => {
+    const { leaks, combinations, messages, unreported } = await searchReports(SEED, COMBINATIONS)
+    const number = String(leaks.length)
+    const lines = [
+      `seed ${String(SEED)}: ${number} leaks in ${String(combinations)} combinations, ${String(messages)} messages`,
+      'by category',
+      ...countLeaks(leaks, ({ identity }) => identity.category),
+      'by kind of place and category',
+      ...countLeaks(leaks, ({ identity, place }) => `${place.medium}: ${identity.category}`),
+      'by identity',
+      ...countLeaks(leaks, ({ identity }) => identity.name),
+      'by place',
+      ...countLeaks(leaks, ({ place }) => place.name),
+      'by way',
+      ...countLeaks(leaks, ({ way }) => way.name),
+      'by place and way (the first 300)',
+      ...countLeaks(leaks, ({ place, way }) => `${place.name}, ${way.name}`).slice(0, 300),
+    ]
+    console.info(lines.join('\n'))
+    const found = leaks
+      .slice(0, 100)
+      .map(({ secret, needle, message }) => `${message}: ${secret}: ${needle}`)
+    expect(found, `${number} leaks`).toEqual([])
+    expect(unreported).toBe(0)
+    expect(combinations).toBeGreaterThanOrEqual(COMBINATIONS)
+  },
+)
+
+test.for(feedbackFormats)(
+  'reports in the format %s with the header alone tell no reporter',
+  async (format) => {
+    const { leaks } = await searchReports(SEED + 1, COMBINATIONS / 20, { format, form: 'headers' })
+    expect(leaks.slice(0, 100).map(({ secret, needle }) => `${secret}: ${needle}`)).toEqual([])
+  },
+)
+
+test('reports in the Extended Abuse Reporting Format tell no reporter', async () => {
+  const { leaks } = await searchReports(SEED + 2, COMBINATIONS / 10, { format: 'xarf' })
+  expect(leaks.slice(0, 100).map(({ secret, needle }) => `${secret}: ${needle}`)).toEqual([])
+})
