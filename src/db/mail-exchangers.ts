@@ -1,6 +1,7 @@
 import sql, { bulk } from 'sql-template-tag'
 import type { Db } from './pool.ts'
 import { isOneOf, preparedInsert, preparedRowsOf } from './prepared.ts'
+import { rowsOf } from './rows.ts'
 
 /** A host that the MX records of a domain named: its name, or an address to which it resolved. */
 export type NamedExchanger = { domain: string; host: string }
@@ -70,6 +71,16 @@ export async function countHandOvers(
     select reporter_id as "reporterId", host(ip) as ip, count(*)::int as authors from hand_overs
     where ${isOneOf('reporter_id', ids, 'uuid[]')} and seen_on >= ${dayOf(since)}::date
     group by reporter_id, hand_overs.ip`
+}
+
+/** Returns the machines that handed over mail to a reporter, and the authors of that mail. */
+export function listHandOvers(
+  db: Db,
+  reporterId: string,
+): Promise<{ ip: string; authorDomain: string; seenOn: string }[]> {
+  return rowsOf(db)`
+    select host(ip) as ip, author_domain as "authorDomain", seen_on::text as "seenOn"
+    from hand_overs where reporter_id = ${reporterId} order by hand_overs.ip, author_domain`
 }
 
 /** Deletes the hand-overs that were last seen before a day. */

@@ -10,6 +10,7 @@ import {
 } from '../../db/export-rows.ts'
 import { listAnswers } from '../../db/feedback-answers.ts'
 import { listFeedback } from '../../db/feedback-reports.ts'
+import { listHandOvers } from '../../db/mail-exchangers.ts'
 import { listProbes } from '../../db/mail-probes.ts'
 import { listRelays } from '../../db/reporter-relays.ts'
 import {
@@ -40,7 +41,7 @@ async function describeAccount(
   { pool, clock }: Pick<Site, 'pool' | 'clock'>,
 ) {
   const now = clock()
-  const [account, settings, consents, tokens, sessions, mailIn, relays, probes, webhooks, karmas] =
+  const [account, settings, consents, tokens, sessions, mailIn, way, webhooks, karmas] =
     await Promise.all([
       findAccount(pool, id),
       findReporterSettings(pool, id),
@@ -48,8 +49,7 @@ async function describeAccount(
       listTokens(pool, id),
       listSessions(pool, id, now),
       findMailInAddress(pool, id),
-      listRelays(pool, id),
-      listProbes(pool, id),
+      describeWay(id, pool),
       listWebhooks(pool, id),
       findKarmas(pool, [id]),
     ])
@@ -67,6 +67,24 @@ async function describeAccount(
     tokens,
     sessions,
     mail_in_address_since: mailIn?.since ?? null,
+    ...way,
+    webhooks: webhooks.map(({ url, events, state, createdAt }) => ({
+      url,
+      events,
+      state,
+      created_at: createdAt,
+    })),
+  }
+}
+
+/** What is known of the way that mail takes to a reporter. */
+async function describeWay(id: string, pool: Site['pool']) {
+  const [relays, probes, handOvers] = await Promise.all([
+    listRelays(pool, id),
+    listProbes(pool, id),
+    listHandOvers(pool, id),
+  ])
+  return {
     relays: relays.map(({ cidr, how, name, evidence, since }) => ({
       cidr,
       how,
@@ -79,11 +97,10 @@ async function describeAccount(
       servers,
       came_at: cameAt,
     })),
-    webhooks: webhooks.map(({ url, events, state, createdAt }) => ({
-      url,
-      events,
-      state,
-      created_at: createdAt,
+    handed_over_by: handOvers.map(({ ip, authorDomain, seenOn }) => ({
+      server: ip,
+      author_domain: authorDomain,
+      seen_on: seenOn,
     })),
   }
 }

@@ -59,12 +59,18 @@ test('all stored data is in the archive: account, reports, messages and mail', a
        'identity', $5)`,
     [uuidv7(at), at, ann.email, ann.id, Buffer.from('forwarded')],
   )
+  await site.app.pool.query(
+    `insert into hand_overs (reporter_id, ip, author_domain, seen_on)
+     values ($1, '192.0.2.7', 'shop.example', '2026-11-16')`,
+    [ann.id],
+  )
   const files = await exported(browser, { ...ann, password: 'green lamp over water' })
   expect(files.get(`messages/${id}.eml`)).toEqual(raw)
   expect(json(files, 'reports/000001.jsonl')).toMatchObject({ id, channel: 'api', told: [] })
   expect(json(files, 'account.json')).toMatchObject({
     email: 'ann@example.org',
     settings: { wantsAdvice: true },
+    handed_over_by: [{ server: '192.0.2.7', author_domain: 'shop.example', seen_on: '2026-11-16' }],
     tokens: [{ name: 'my reader', scopes: ['read'] }, { name: 'test' }],
     sessions: [{ handle: expect.any(String) as string }],
   })
