@@ -1099,6 +1099,16 @@ create table raw_messages (
   constraint raw_messages_encoding_known CHECK ((encoding = ANY (ARRAY['identity'::text, 'zstd'::text])))
 ) partition by RANGE (id);
 
+-- receiving_hosts: reference
+create table receiving_hosts (
+  domain text not null,
+  host text not null,
+  note text not null,
+  created_at timestamp with time zone not null,
+  constraint receiving_hosts_pkey PRIMARY KEY (domain, host),
+  constraint receiving_hosts_length CHECK (((length(domain) <= 253) AND (length(host) <= 253)))
+);
+
 -- recovery_codes: reference
 create table recovery_codes (
   reporter_id uuid not null,
@@ -1242,6 +1252,7 @@ create table reporters (
   constraint reporters_role_known CHECK ((role = ANY (ARRAY['viewer'::text, 'analyst'::text, 'operator'::text, 'administrator'::text]))),
   constraint reporters_state_known CHECK ((state = ANY (ARRAY['active'::text, 'disabled'::text, 'erasing'::text])))
 );
+create index reporters_domain_idx on reporters (split_part(email, '@'::text, '-1'::integer));
 create index reporters_email_idx on reporters (email COLLATE "C");
 create index reporters_provider_idx on reporters (provider_id) WHERE (provider_id IS NOT NULL);
 create index reporters_role_idx on reporters (role) WHERE (role IS NOT NULL);

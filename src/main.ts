@@ -240,9 +240,8 @@ const commands: Record<string, Command> = {
       const { parseReputation, describeReputation } = await import('./cli/lists.ts')
       const request = parseReputation(args)
       const { withDatabase } = await import('./processes/open-app.ts')
-      const { text, isKnown } = await withDatabase(config, log, (app) =>
-        describeReputation(request, app),
-      )
+      const read = (app: App) => describeReputation(request, app)
+      const { text, isKnown } = await withDatabase(config, log, read)
       process.stdout.write(`${request.isJson ? text : shownText(text, TEXT_CHARS_MAX)}\n`)
       return isKnown ? 0 : 1
     },
@@ -261,6 +260,7 @@ const commands: Record<string, Command> = {
   },
   health: operatorCommand(() => import('./cli/health.ts')),
   lists: operatorCommand(() => import('./cli/lists.ts')),
+  'mail-servers': operatorCommand(() => import('./cli/mail-servers.ts')),
   sources: operatorCommand(() => import('./cli/sources.ts')),
   senders: operatorCommand(() => import('./cli/senders.ts')),
   statistics: operatorCommand(() => import('./cli/statistics.ts')),

@@ -26,6 +26,7 @@ import { disableAccount, enableAccount, grantRole } from '../../src/people/accou
 import { proposalActions } from '../../src/people/confirm-deletion.ts'
 import { setLimit } from '../../src/people/limit-actions.ts'
 import { demoteWaiting, retryDeadLetters } from '../../src/queue/redrive.ts'
+import { addReceivingHost, dropReceivingHost } from '../../src/reports/receiving-hosts.ts'
 import {
   banReporter,
   dropHeldReports,
@@ -67,6 +68,7 @@ const actions: Pick<Action, 'name' | 'messages'>[] = [
   ...[promoteVersion, rollBackPromotion, allowPromotion],
   ...[startMassAction, startDeletion, stopMassAction, undoMassAction],
   ...Object.values(proposalActions([startDeletion])),
+  ...[addReceivingHost, dropReceivingHost],
   ...[banReporter, liftBan, releaseHeldReports, dropHeldReports],
 ]
 

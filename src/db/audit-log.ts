@@ -67,6 +67,8 @@ export const auditActions = [
   'confirm again',
   'add mail source',
   'remove mail source',
+  'add mail server',
+  'remove mail server',
   'suppress',
   'unsuppress',
   'set limit',

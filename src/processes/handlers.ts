@@ -29,6 +29,7 @@ import { deliverWebhook, sealAudit } from '../people/queues.ts'
 import type { Queue } from '../queue/define-queue.ts'
 import { type JobOutcome, workQueue } from '../queue/work.ts'
 import { runAnalyzeReport } from '../reports/analyze-report.ts'
+import { runDecideAgain } from '../reports/decide-again.ts'
 import { runEraseAccount } from '../reports/erase-account.ts'
 import { runKeepHouse, runMarkDead } from '../reports/keep-house.ts'
 import { runLearnRelays } from '../reports/learn-relays.ts'
@@ -36,6 +37,7 @@ import { runCountMonths } from '../reports/month-figures.ts'
 import {
   analyzeReport,
   countMonths,
+  decideAgain,
   eraseAccount,
   keepHouse,
   learnRelays,
@@ -94,6 +96,7 @@ export const handledQueues: readonly HandledQueue[] = [
   handledOneByOne(takeMailed, runTakeMailed),
   handled(takeTrapped, runTakeTrappedSlowly),
   handledOneByOne(takeComplaint, runTakeComplaint),
+  handledOneByOne(decideAgain, runDecideAgain),
   handledOneByOne(eraseAccount, runEraseAccount),
   scheduled(keepHouse, runKeepHouse),
   scheduled(learnRelays, runLearnRelays),

@@ -337,7 +337,7 @@ async function splitByRelays(
   const reports = judgments.map(({ report }) => report)
   const reporterIds = [...new Set(reports.map(({ reporterId }) => reporterId))]
   const emails = await holdReporters(tx, reporterIds, 'keep-still')
-  const nowOf = await findRelays(tx, reports, emails)
+  const nowOf = await findRelays(tx, reports)
   const isValid = ({ report: { id }, analysis }: Judgment) =>
     String(nowOf(id).options.borders) === String(relaysOf(id).options.borders) &&
     analysis.addressesAsked.every((ip) => nowOf(id).knownOf(ip) === relaysOf(id).knownOf(ip))

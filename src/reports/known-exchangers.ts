@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { App } from '../app.ts'
 import { listExchangers, noteExchangers } from '../db/mail-exchangers.ts'
+import { inTransaction } from '../db/pool.ts'
 import { type Packed, unpack } from '../db/rows.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../durations.ts'
 import { reasonOf } from '../errors.ts'
@@ -12,8 +13,9 @@ import { gatewayOfHost } from '../origin/gateways.ts'
 import { readHops } from '../origin/hop.ts'
 import type { ExchangerHosts } from '../origin/origin.ts'
 import { inTime, type Resolve } from '../world.ts'
+import { decideDomainAgain } from './reopen-reports.ts'
 
-type Needs = Pick<App, 'pool' | 'clock' | 'config' | 'log'> & { resolve: Resolve }
+type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config' | 'log'> & { resolve: Resolve }
 
 /**
  * Returns the hosts that receive mail for the domain of an address, and those that delivered this
@@ -34,7 +36,8 @@ const MARGIN_MS = 5 * DAY_MS
 /**
  * Creates a memory of the hosts that receive mail for domains of reporters. The hosts that the MX
  * records named within the age that a reported message may have are included, because the message
- * may be older than a change of the records. Without an answer of the DNS, these are used alone.
+ * may be older than a change of the records. If they name a new host, the reports of all
+ * reporters of the domain are decided again. Without an answer of the DNS, these are used alone.
  * Never rejects, and answers in bounded time.
  */
 export function createKnownExchangers(app: Needs): KnownExchangers {
@@ -70,7 +73,11 @@ async function findKnown(domain: string, app: Needs): Promise<Known> {
   try {
     const earlier = await listExchangers(app.pool, domain, oldestNamed(app))
     const named = hosts.map((host) => ({ domain, host }))
-    await noteExchangers(app.pool, named, app.clock())
+    await inTransaction(app.pool, async (tx) => {
+      await noteExchangers(tx, named, app.clock())
+      if (hosts.some((host) => !earlier.includes(host)))
+        await decideDomainAgain(tx, app.boss, domain)
+    })
     return { hosts: fromHosts(domain, [...hosts, ...earlier]), isAnswered }
   } catch (error) {
     app.log.warn({ reason: reasonOf(error) }, 'The earlier MX records are not known.')

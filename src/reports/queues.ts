@@ -12,6 +12,13 @@ export const analyzeReport = defineQueue({
   ...{ batchSize: 50, concurrency: 2 },
 })
 
+/** Decides the reports of a reporter again, because more is known of who receives the mail. */
+export const decideAgain = defineQueue({
+  name: 'decide-again',
+  payload: z.object({ reporterId: z.uuid() }),
+  attempts: { retryLimit: 5, retryDelay: 10, retryDelayMax: 600, expireInSeconds: 120 },
+})
+
 /** Erases an account. The job repeats until no data is left. */
 export const eraseAccount = defineQueue({
   name: 'erase-account',

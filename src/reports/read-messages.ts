@@ -132,8 +132,8 @@ async function readOne(
     const raw = unpackedIfSmall(stored)
     const { originConfidenceMin } = app.config
     const isRebuilt = report.rebuiltFrom !== null
-    const [address] = relays.options.reporterAddresses
-    const exchangers = address === undefined ? undefined : await app.exchangersOf?.(address, raw)
+    const { mailbox } = relays
+    const exchangers = mailbox === undefined ? undefined : await app.exchangersOf?.(mailbox, raw)
     const options = { ...relays.options, exchangers, originConfidenceMin, isRebuilt }
     const dns = await findingsOf(raw, options, app)
     const analysis = await app.parser.analyze(raw, dns ? { ...options, dns } : options, {

@@ -1,6 +1,6 @@
 import type { Db } from '../db/pool.ts'
+import { listMailboxesOf } from '../db/receiving-hosts.ts'
 import { listRelaysOf } from '../db/reporter-relays.ts'
-import { listReporterEmails } from '../db/reporters.ts'
 import type { Report } from '../db/reports.ts'
 import { networkSet, type NetworkSet, parseIp } from '../mail/ip.ts'
 import type { AnalysisDigest } from '../parsing/parser-pool.ts'
@@ -10,8 +10,9 @@ import { openCandidates } from '../verdict/relays.ts'
 /** The known relays of a report. */
 export type ReportRelays = {
   /**
-   * CIDR blocks named in this report or earlier by its reporter, blocks learned from the reporter's
-   * history, and blocks that the reporter denied.
+   * CIDR blocks named in this report or earlier by its reporter or by an operator, blocks learned
+   * from the reporter's history, and blocks that the reporter denied. For a mailbox user, what is
+   * known of the provider's account counts too.
    */
   options: Required<
     Pick<
@@ -19,32 +20,39 @@ export type ReportRelays = {
       'trustedRelays' | 'learnedRelays' | 'deniedRelays' | 'borders' | 'reporterAddresses'
     >
   >
+  /** The address at whose domain the reporter's mail is received, if known. */
+  mailbox: string | undefined
   /** The machines that the reporter confirmed or denied as the provider's. */
   confirmed: { mine: NetworkSet; notMine: NetworkSet }
   /** Returns how an address is known (`set`, `learned`, `refused`), as a string to compare. */
   knownOf: (ip: string) => string
 }
 
-/** Returns the relays of reports, by report id. `emails`: the reporters' addresses, if known. */
+/** Returns the relays of reports, by report id. */
 export async function findRelays(
   db: Db,
   reports: readonly Pick<Report, 'id' | 'reporterId' | 'receivedVia'>[],
-  emails?: ReadonlyMap<string, string>,
 ): Promise<(id: string) => ReportRelays> {
   const reporterIds = [...new Set(reports.map(({ reporterId }) => reporterId))]
-  const [relays, addresses] = await Promise.all([
+  const [own, mailboxes] = await Promise.all([
     listRelaysOf(db, reporterIds),
-    emails ?? listReporterEmails(db, reporterIds),
+    listMailboxesOf(db, reporterIds),
   ])
+  const providerIds = [...new Set(mailboxes.flatMap(({ providerId }) => providerId ?? []))]
+  const relays = providerIds.length === 0 ? own : [...own, ...(await listRelaysOf(db, providerIds))]
   const found = new Map(
     reports.map(({ id, reporterId, receivedVia }) => {
+      const its = mailboxes.filter((one) => one.reporterId === reporterId)
+      const [mailbox] = its
       const known = (how: string) =>
         relays.flatMap((relay) =>
-          relay.reporterId === reporterId && relay.how === how ? [relay.host] : [],
+          [reporterId, mailbox?.providerId].includes(relay.reporterId) && relay.how === how
+            ? [relay.host]
+            : [],
         )
-      const set = known('set')
+      const hosts = its.flatMap(({ host }) => host ?? [])
+      const set = [...known('set'), ...hosts.filter(isBlock)]
       const refused = known('refused')
-      const address = addresses.get(reporterId)
       return [
         id,
         {
@@ -52,13 +60,16 @@ export async function findRelays(
             trustedRelays: [...receivedVia, ...set],
             learnedRelays: known('learned'),
             deniedRelays: refused,
-            borders: known('border'),
-            reporterAddresses: address === undefined ? [] : [address.toLowerCase()],
+            borders: [...known('border'), ...hosts.filter((host) => !isBlock(host))],
+            reporterAddresses: mailbox ? [mailbox.email] : [],
           },
+          mailbox: mailbox?.address,
           confirmed: { mine: networkSet(set), notMine: networkSet(refused) },
-          knownOf: describeKnown(
-            (['set', 'learned', 'refused'] as const).map((how) => [how, known(how)]),
-          ),
+          knownOf: describeKnown([
+            ['set', set],
+            ['learned', known('learned')],
+            ['refused', refused],
+          ]),
         },
       ] as const
     }),
@@ -72,10 +83,15 @@ export async function findRelays(
       borders: [],
       reporterAddresses: [],
     },
+    mailbox: undefined,
     confirmed: { mine: nothing, notMine: nothing },
     knownOf: () => '',
   }
   return (id) => found.get(id) ?? none
+}
+
+function isBlock(host: string): boolean {
+  return host.includes('/')
 }
 
 function describeKnown(statements: readonly (readonly [how: string, cidrs: readonly string[]])[]) {

@@ -2,6 +2,7 @@ import { takeBackEvidence } from '../counting/evidence.ts'
 import { removeAnalyses } from '../db/analyses.ts'
 import { withdrawFeedback } from '../db/feedback-waiting.ts'
 import type { Db } from '../db/pool.ts'
+import { listMailboxUsers, listReportersAt } from '../db/receiving-hosts.ts'
 import { insertEvents, listReportsWith } from '../db/report-events.ts'
 import {
   listAskedReports,
@@ -15,7 +16,7 @@ import { takeBackOutdated } from '../feedback/take-back-complaints.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import { type Boss, send } from '../queue/boss.ts'
 import { uuidFloor } from '../world.ts'
-import { analyzeReport } from './queues.ts'
+import { analyzeReport, decideAgain } from './queues.ts'
 
 /** New knowledge about a reporter's relays, and the report that led to it. */
 export type RelayNews = {
@@ -87,6 +88,28 @@ export async function correctOrigins(
   await takeBackOutdated(tx, ids, { boss }, now)
   await takeBackEvidence(tx, ids, 'new-analysis', now)
   await removeAnalyses(tx, again)
+}
+
+/** Maximum number of reporters whose reports are decided again for one reason. */
+const REPORTERS_MAX = 10_000
+
+/**
+ * Queues the reports of all reporters with an address at a domain, to be
+ * decided again: of the latest 10,000. Returns their number.
+ */
+export async function decideDomainAgain(tx: Db, boss: Boss, domain: string): Promise<number> {
+  return decideAllAgain(tx, boss, await listReportersAt(tx, domain, REPORTERS_MAX))
+}
+
+/** Does the same for the mailbox users of a provider, whose relays changed. */
+export async function decideUsersAgain(tx: Db, boss: Boss, providerId: string): Promise<number> {
+  return decideAllAgain(tx, boss, await listMailboxUsers(tx, providerId, REPORTERS_MAX))
+}
+
+async function decideAllAgain(tx: Db, boss: Boss, ids: readonly string[]): Promise<number> {
+  const jobs = ids.map((reporterId) => ({ reporterId }))
+  await send(boss, decideAgain, jobs, tx)
+  return jobs.length
 }
 
 /** The states of a report whose origin is stored. */

@@ -21,7 +21,12 @@ import { looksLikeCustomer } from '../origin/borders.ts'
 import { providerOfHost } from '../origin/providers.ts'
 import { phrase } from '../phrase.ts'
 import { openCandidates, type RelayCandidate, relayCandidates } from '../verdict/relays.ts'
-import { correctOrigins, type RelayNews, reopenAskedReports } from './reopen-reports.ts'
+import {
+  correctOrigins,
+  decideUsersAgain,
+  type RelayNews,
+  reopenAskedReports,
+} from './reopen-reports.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock'>
 
@@ -81,6 +86,7 @@ async function store(
   await reopenAskedReports(tx, app.boss, { ...news, blocks })
   const ours = blocks.filter((cidr) => stated.get(cidr)?.how === 'set')
   await correctOrigins(tx, app.boss, { ...news, blocks: ours })
+  if (blocks.length > 0) await decideUsersAgain(tx, app.boss, reporterId)
   return 'done'
 }
 

@@ -20,7 +20,7 @@ import { ageObstacle } from '../verdict/consequences.ts'
 import type { Resolve } from '../world.ts'
 import type { ReadReport } from './read-messages.ts'
 import type { ReportRelays } from './relays.ts'
-import { correctOrigins, reopenAskedReports } from './reopen-reports.ts'
+import { correctOrigins, decideUsersAgain, reopenAskedReports } from './reopen-reports.ts'
 import { SET_RELAYS_MAX } from './set-relays.ts'
 
 type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config'> & { dns?: DnsTools | undefined }
@@ -159,6 +159,7 @@ async function takeOne(
     const changed = await putRelays(tx, reporterId, named, now)
     await reopenAskedReports(tx, app.boss, { reporterId, blocks: 'all', now })
     await correctOrigins(tx, app.boss, { reporterId, blocks: changed, now })
+    await decideUsersAgain(tx, app.boss, reporterId)
     return taken
   })
   return sayTaken(first, reportId)

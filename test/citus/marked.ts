@@ -14,7 +14,7 @@ export const marked = [
   'test/db/queue/*.test.ts',
   'test/db/reports/{analyze,change,count}-report{,s}.test.ts',
   'test/db/reports/{intake,join-campaigns,keep-house,learn-relays,lost-jobs}.test.ts',
-  'test/db/reports/{corrected-origins,crowds,probes,relay-news,shadow-bans}.test.ts',
+  'test/db/reports/{corrected-origins,crowds,probes,receiving-hosts,relay-news,shadow-bans}.test.ts',
   'test/db/web/account/{erasing,erasing-at-once,export,sign-up}.test.ts',
   'test/db/web/{campaigns,counters,reputations}.test.ts',
   'test/db/web/history/*.test.ts',

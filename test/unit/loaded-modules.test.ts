@@ -12,9 +12,9 @@ const root = path.join(import.meta.dirname, '../..')
  * everything behind it. Raise a cap only for something that the process really uses.
  */
 const caps: readonly [entry: string, files: number, modules: number][] = [
-  ['processes/web.ts', 576, 1411],
+  ['processes/web.ts', 580, 1415],
   ['processes/front.ts', 101, 300],
-  ['processes/work.ts', 374, 951],
+  ['processes/work.ts', 376, 953],
   ['processes/count.ts', 65, 105],
   ['processes/check.ts', 210, 870],
   ['processes/receive/receive.ts', 106, 320],

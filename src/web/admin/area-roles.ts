@@ -24,6 +24,7 @@ export const areaRoles = {
   '/reporters': 'viewer',
   '/senders': 'viewer',
   '/sources': 'viewer',
+  '/mail-servers': 'viewer',
   '/models': 'viewer',
   '/rules': 'viewer',
   '/delistings/exemptions': 'viewer',

@@ -4,7 +4,13 @@ type MenuGroup = { key: string; pages: readonly string[] }
 const menu: readonly MenuGroup[] = [
   {
     key: 'reports',
-    pages: ['/admin/reports', '/admin/campaigns', '/admin/counters', '/admin/sources'],
+    pages: [
+      '/admin/reports',
+      '/admin/campaigns',
+      '/admin/counters',
+      '/admin/sources',
+      '/admin/mail-servers',
+    ],
   },
   {
     key: 'outgoing',

@@ -14,6 +14,7 @@ import { healthAdminRoutes } from './health.ts'
 import { inboxRoutes, suppressionRoutes } from './inbox.ts'
 import { limitRoutes, shadowRoutes } from './limits.ts'
 import { delistingAdminRoutes, listExemptionRoutes } from './lists.ts'
+import { mailServerRoutes } from './mail-servers.ts'
 import { marketerRoutes, proposalRoutes } from './marketers.ts'
 import { massActionRoutes } from './mass-actions.ts'
 import { modelRoutes } from './models.ts'
@@ -69,6 +70,7 @@ export function adminRoutes(site: Site): Router {
   mount('/reporters', reporterRoutes(site))
   mount('/senders', senderRoutes(site))
   mount('/sources', sourceRoutes(site))
+  mount('/mail-servers', mailServerRoutes(site))
   mount('/models', modelRoutes(site))
   mount('/rules', ruleRoutes(site))
   mount('/delistings/exemptions', listExemptionRoutes(site))

@@ -118,6 +118,9 @@ const administration: Record<string, FormsOf> = {
   '/admin/sources': () => [
     { at: '/admin/sources', fields: { address: '@other.example', kind: 'trap', note: 'Closed' } },
   ],
+  '/admin/mail-servers': () => [
+    { at: '/admin/mail-servers', fields: { domain: 'other.example', host: '192.0.2.7' } },
+  ],
   '/admin/models': () => [{ at: '/admin/models', fields: { version: '1', automatic: 'off' } }],
   '/admin/rules/edit': () =>
     ['check', 'try', 'apply'].map((word) => {

@@ -110,6 +110,7 @@ const administrator: Record<string, ListedPage['at']> = {
   '/admin/reporters/:id': ({ ann }) => [`/admin/reporters/${ann.id}`],
   '/admin/senders': () => ['/admin/senders', '/admin/senders?user=ann'],
   '/admin/sources': () => ['/admin/sources'],
+  '/admin/mail-servers': () => ['/admin/mail-servers'],
   '/admin/health': () => ['/admin/health'],
   '/admin/models': () => ['/admin/models'],
   '/admin/models/:version': () => ['/admin/models/1'],

@@ -246,6 +246,8 @@ async function fillAdmin({ app }: WebSite, desk: Browser): Promise<void> {
   await boss.send('dead-letter', letters)
   const trap = { address: '@trap.example', kind: 'trap', note: 'Closed in 2019', do: 'add' }
   await desk.post('/admin/sources', trap)
+  const border = { domain: 'reporters.example', host: '192.0.2.0/28', note: 'Since 2019' }
+  await desk.post('/admin/mail-servers', { ...border, do: 'add' })
   await desk.post('/admin/suppressions', { address: 'stop@desk.example', note: 'They asked.' })
 }
 

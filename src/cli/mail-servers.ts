@@ -1,0 +1,17 @@
+import { z } from 'zod'
+import { listReceivingHosts } from '../db/receiving-hosts.ts'
+import { addReceivingHost, dropReceivingHost } from '../reports/receiving-hosts.ts'
+import { defineQuery, type Operations } from './command.ts'
+
+const list = defineQuery({
+  name: 'mail-servers list',
+  summary: 'show the hosts that receive mail for domains, as JSON lines',
+  input: z.object({}),
+  async print(_, { pool }) {
+    const hosts = await listReceivingHosts(pool)
+    return hosts.map((host) => `${JSON.stringify(host)}\n`).join('')
+  },
+})
+
+/** The operations of `signalpost mail-servers`. */
+export const operations: Operations = [list, addReceivingHost, dropReceivingHost]
