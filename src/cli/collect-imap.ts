@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { ImapFlow, type ImapFlowError } from 'imapflow'
+import { ImapFlow, type ImapFlowError, type SearchObject } from 'imapflow'
 import { batched } from '../db/batched.ts'
+import { HOUR_MS } from '../durations.ts'
 import { reasonOf, UsageError } from '../errors.ts'
 import { complaintIn } from '../mail/inbound/complaint.ts'
 import type { CollectedAccount, CollectedFolder, CollectorSettings } from './collector-settings.ts'
-import { type Answered, postMessage } from './report.ts'
+import { type Answered, askForTestMessage, postMessage } from './report.ts'
 
 /** Parses `imap FILE [--once]`. */
 export function parseCollect(args: readonly string[]): { file: string; isOnce: boolean } {
@@ -125,8 +126,9 @@ async function collect(place: Place, { inTurn, isOnce, onGood }: Manner, io: Col
   try {
     const box = await inTurn(() => within(client, () => openFolder(client, place)))
     const skipped = new Set<number>()
+    const chosenIn = createChoice(place)
     while (!io.signal.aborted && client.usable) {
-      for (const uid of await waitingIn(client, skipped)) {
+      for (const uid of await waitingIn(client, skipped, await chosenIn())) {
         if (io.signal.aborted) return
         const isSettled = await inTurn(() =>
           within(client, () => reportIfThere(client, uid, place, io)),
@@ -221,9 +223,34 @@ function saidIn(error: ImapFlowError): string {
   return said || reasonOf(error)
 }
 
-/** The messages that wait to be reported, in the order in which they arrived. */
-async function waitingIn(client: ImapFlow, skipped: ReadonlySet<number>): Promise<number[]> {
-  const query = { unKeyword: REPORTED, not: { keyword: REFUSED }, deleted: false }
+/** How often the service is asked for a test message. */
+const ASK_MS = HOUR_MS
+
+/**
+ * Returns a function that says which messages of a folder are reported: all, or one test message.
+ * For this it asks the service, which decides whether one is due, so nothing needs to be stored.
+ */
+function createChoice({ account, folder, settings: { url } }: Place) {
+  if (folder.kind !== 'test-messages') return () => Promise.resolve<SearchObject>({})
+  let asked: { at: number; messageId: string | undefined } | undefined
+  return async (): Promise<SearchObject | undefined> => {
+    const at = performance.now()
+    if (!asked || at - asked.at > ASK_MS) {
+      const token = await secretOf(account.tokenFile)
+      asked = { at, messageId: await askForTestMessage({ url, token }) }
+    }
+    return asked.messageId === undefined ? undefined : { header: { 'message-id': asked.messageId } }
+  }
+}
+
+/** The chosen messages that wait to be reported, in the order in which they arrived. */
+async function waitingIn(
+  client: ImapFlow,
+  skipped: ReadonlySet<number>,
+  chosen: SearchObject | undefined,
+): Promise<number[]> {
+  if (!chosen) return []
+  const query = { ...chosen, unKeyword: REPORTED, not: { keyword: REFUSED }, deleted: false }
   const uids = await client.search(query, { uid: true })
   if (!uids) throw new Error('The IMAP server did not list the messages.')
   return uids.filter((uid) => !skipped.has(uid)).toSorted((a, b) => a - b)
@@ -301,7 +328,9 @@ async function answerFor(
   const reported = reportedIn(message.source, folder.kind)
   if (!reported) return { is: 'refused', why: 'This is not a complaint about a message.' }
   const token = await secretOf(account.tokenFile)
-  const request = { url, token, kind: reported.kind, user: keyOf(account) }
+  // A test message is to the address of the account, and shows the way for all its users.
+  const user = folder.kind === 'test-messages' ? undefined : keyOf(account)
+  const request = { url, token, kind: reported.kind, user }
   try {
     return await postMessage(reported.message, request)
   } catch (error) {
@@ -313,7 +342,8 @@ function reportedIn(
   message: Buffer,
   kind: CollectedFolder['kind'],
 ): { message: Buffer; kind: string } | undefined {
-  return kind === 'complaints' ? complaintIn(message) : { message, kind }
+  if (kind === 'complaints') return complaintIn(message)
+  return { message, kind: kind === 'test-messages' ? 'spam' : kind }
 }
 
 /** The key of a mailbox user, as in `clients/spool/signalpost-spool`, so that both are one user. */

@@ -9,7 +9,7 @@ const text = z.string().trim().min(1).max(1_000)
 
 const folderSchema = z.strictObject({
   name: text,
-  kind: z.enum(['spam', 'phishing', 'not-spam', 'complaints']),
+  kind: z.enum(['spam', 'phishing', 'not-spam', 'complaints', 'test-messages']),
   'move-to': text.optional(),
 })
 
@@ -35,8 +35,11 @@ const fileSchema = z.strictObject({
 /** A folder whose messages are reported. */
 export type CollectedFolder = {
   name: string
-  /** The kind of the reports; `complaints`: of the message in each complaint of a provider. */
-  kind: 'spam' | 'phishing' | 'not-spam' | 'complaints'
+  /**
+   * The kind of the reports; `complaints`: of the message in each complaint of a provider;
+   * `test-messages`: of the messages of the service that show the mail servers.
+   */
+  kind: z.infer<typeof folderSchema>['kind']
   /** Where a reported message is moved; otherwise it is marked. */
   moveTo: string | undefined
 }
@@ -129,9 +132,11 @@ function problemsOf(
   if (security === 'none' && !isLoopback(host))
     problems.push('security "none" would send the password in the clear; it needs a loopback host.')
   const names = folders.map(({ name }) => name)
+  // Of a folder with test messages, nothing else is reported.
+  const emptied = folders.flatMap(({ name, kind }) => (kind === 'test-messages' ? [] : [name]))
   if (new Set(names).size < names.length) problems.push('A folder is named twice.')
   for (const { name, 'move-to': moveTo } of folders) {
-    if (moveTo !== undefined && names.includes(moveTo))
+    if (moveTo !== undefined && emptied.includes(moveTo))
       problems.push(`"${name}" would move messages to "${moveTo}", which is collected too.`)
   }
   return problems

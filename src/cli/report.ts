@@ -131,35 +131,59 @@ export async function postMessage(
   { url, token, kind, user }: Omit<ReportRequest, 'files'> & { user?: string | undefined },
   type = 'message/rfc822',
 ): Promise<Answered> {
-  const answer = await fetch(`${url}/api/v1/reports?kind=${encodeURIComponent(kind)}`, {
+  const path = `/api/v1/reports?kind=${encodeURIComponent(kind)}`
+  const headers = { 'content-type': type, ...(user !== undefined && { 'on-behalf-of': user }) }
+  const answer = await post(path, { url, token, headers, body: new Uint8Array(raw) })
+  const { status, isTaken, id, title, why } = answer
+  if (isTaken && id) {
+    return { is: 'taken', said: `${status === 200 ? 'reported before' : 'accepted'} as ${id}` }
+  }
+  // Another server than Signalpost, such as a proxy, may answer too.
+  const isFinal = title !== '' && [400, 413, 415, 422].includes(status)
+  return { is: isFinal ? 'refused' : 'away', why }
+}
+
+/**
+ * Asks for a test message to the address of the account, unless its mail servers are known. Returns
+ * the Message-ID of the message to report; undefined if there is none. Rejects if the service does
+ * not answer as it should.
+ */
+export async function askForTestMessage(
+  request: Pick<ReportRequest, 'url' | 'token'>,
+): Promise<string | undefined> {
+  const { status, isTaken, messageId, why } = await post('/api/v1/test-messages', request)
+  if (!isTaken && status !== TOO_MANY) throw new Error(why)
+  return messageId || undefined
+}
+
+const TOO_MANY = 429
+
+type Posted = Pick<ReportRequest, 'url' | 'token'> & Pick<RequestInit, 'headers' | 'body'>
+
+async function post(path: string, { url, token, headers, body }: Posted) {
+  const answer = await fetch(`${url}${path}`, {
     method: 'POST',
-    headers: {
-      'content-type': type,
-      authorization: `Bearer ${token}`,
-      ...(user !== undefined && { 'on-behalf-of': user }),
-    },
-    body: new Uint8Array(raw),
+    headers: { ...headers, authorization: `Bearer ${token}` },
+    ...(body && { body }),
     signal: AbortSignal.timeout(PATIENCE_MS),
   }).catch((cause: unknown) => {
     throw new Error(`${url} does not answer (${networkReasonOf(cause)}).`, { cause })
   })
+  const { status, ok: isTaken } = answer
   const text = await answer.text()
-  const body = (isObject(text) ? JSON.parse(text) : {}) as Record<string, unknown>
-  const [id, title, detail] = ['id', 'title', 'detail'].map((name) => String(body[name] ?? ''))
-  if (answer.ok && id) {
-    return {
-      is: 'taken',
-      said: `${answer.status === 200 ? 'reported before' : 'accepted'} as ${id}`,
-    }
-  }
-  const said = title
+  const said = (isObject(text) ? JSON.parse(text) : {}) as Record<string, unknown>
+  const [id = '', messageId = '', title = '', detail = ''] = [
+    'id',
+    'message_id',
+    'title',
+    'detail',
+  ].map((name) => String(said[name] ?? ''))
+  const why = title
     ? `${title}: ${detail}`
-    : `The server answered ${answer.status}, and is not a Signalpost. Check the address.`
-  const isTokenWrong = answer.status === 401 || answer.status === 403
-  const why = isTokenWrong ? `${said} Create a token at ${url}/account/tokens.` : said
-  // Another server than Signalpost, such as a proxy, may answer too.
-  const isFinal = title !== '' && [400, 413, 415, 422].includes(answer.status)
-  return { is: isFinal ? 'refused' : 'away', why }
+    : `The server answered ${status}, and is not a Signalpost. Check the address.`
+  const isTokenWrong = status === 401 || status === 403
+  const hint = isTokenWrong ? ` Create a token at ${url}/account/tokens.` : ''
+  return { status, isTaken, id, messageId, title, why: why + hint }
 }
 
 /** The reason of a request that failed, such as a refused connection or an unknown certificate. */

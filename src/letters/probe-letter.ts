@@ -1,6 +1,6 @@
 import type { App } from '../app.ts'
-import { listProbeLetters, PROBE_DAYS } from '../db/mail-probes.ts'
-import { inTransaction } from '../db/pool.ts'
+import { listProbeLetters, listProbes, PROBE_DAYS } from '../db/mail-probes.ts'
+import { type Db, inTransaction } from '../db/pool.ts'
 import { findReporterSettings, holdReporters, type Reporter } from '../db/reporters.ts'
 import { DAY_MS } from '../durations.ts'
 import { type Language, textsIn } from '../texts/messages.ts'
@@ -25,27 +25,63 @@ export function composeProbe(
 }
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'>
+type Recipient = Pick<Reporter, 'id' | 'email'>
+type Refused = 'no-mail' | 'too-many'
 
 /**
  * Sends a test letter to a reporter. Its address for answers is signed and leads to this letter, so
  * it is recognized when it is reported. `no-mail`: this site sends no mail; `too-many`: the
  * reporter had three within a day.
  */
-export async function sendProbe(
+export async function sendProbe(app: Needs, reporter: Recipient): Promise<'sent' | Refused> {
+  const { is } = await sendUnless<never>(app, reporter, () => Promise.resolve(undefined))
+  return is
+}
+
+/** How long a program is not sent another letter after one came back, or did not. */
+const KNOWN_DAYS = 30
+const UNDER_WAY_DAYS = 7
+
+/** The answer to a program. `known`: a letter showed the way recently. */
+export type DueProbe =
+  | { is: 'sent' | 'under-way'; letterId: string }
+  | { is: 'known' | Refused; letterId: null }
+
+/**
+ * Sends a test letter that a program reports by itself, unless one showed the way within 30 days,
+ * or was sent within 7 days: then it is that one for which the program should look.
+ */
+export function sendDueProbe(app: Needs, reporter: Recipient): Promise<DueProbe> {
+  return sendUnless<DueProbe>(app, reporter, async (tx, now) => {
+    const since = (days: number) => new Date(now.getTime() - days * DAY_MS)
+    const came = await listProbes(tx, reporter.id)
+    if (came[0] && came[0].cameAt >= since(KNOWN_DAYS)) return { is: 'known', letterId: null }
+    const [last] = await listProbeLetters(tx, reporter.id, since(UNDER_WAY_DAYS))
+    return last && { is: 'under-way', letterId: last.id }
+  })
+}
+
+type Sent = { is: 'sent'; letterId: string } | { is: Refused; letterId: null }
+
+/** Sends a test letter unless `find` returns a reason not to. */
+async function sendUnless<Reason>(
   app: Needs,
-  { id, email }: Pick<Reporter, 'id' | 'email'>,
-): Promise<'sent' | 'no-mail' | 'too-many'> {
+  { id, email }: Recipient,
+  find: (tx: Db, now: Date) => Promise<Reason | undefined>,
+): Promise<Sent | Reason> {
   const { publicUrl, smtpUrl } = app.config
-  if (smtpUrl === undefined) return 'no-mail'
+  if (smtpUrl === undefined) return { is: 'no-mail', letterId: null }
   const now = app.clock()
   return inTransaction(app.pool, async (tx) => {
     await holdReporters(tx, [id], 'change')
+    const reason = await find(tx, now)
+    if (reason !== undefined) return reason
     const earlier = await listProbeLetters(tx, id, new Date(now.getTime() - DAY_MS))
-    if (earlier.length >= PROBES_A_DAY) return 'too-many'
+    if (earlier.length >= PROBES_A_DAY) return { is: 'too-many', letterId: null }
     const language = (await findReporterSettings(tx, id))?.language ?? 'en'
     const about = { kind: 'probe', reporterId: id, to: email, language } as const
     const how = { isAnswerable: true, autoSubmitted: 'generated' } as const
-    await queueLetter(tx, { ...about, ...how, ...composeProbe(language, publicUrl) }, app, now)
-    return 'sent'
+    const letter = { ...about, ...how, ...composeProbe(language, publicUrl) }
+    return { is: 'sent', letterId: await queueLetter(tx, letter, app, now) }
   })
 }

@@ -6,6 +6,7 @@ import { ImapFlow } from 'imapflow'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { chanceFrom } from '../support/chance.ts'
 import { checkedMail } from '../support/checked-mail.ts'
+import { lettersTo } from '../support/letters.ts'
 import { makeSite, providerToken, type Site } from '../support/parts.ts'
 import { type Outcome, type Program, runProgram, startProgram } from '../support/process.ts'
 import { openFolder } from './daemon.ts'
@@ -18,7 +19,7 @@ let folder: Awaited<ReturnType<typeof openFolder>>
 let collectors: Program[] = []
 
 beforeEach(async () => {
-  site = await makeSite({ REPORTS_PER_MINUTE: '10000' })
+  site = await makeSite({ REPORTS_PER_MINUTE: '10000', SMTP_URL: 'smtp://127.0.0.1:9' })
   web = await site.start('web')
   folder = await openFolder('collect')
   dovecot = await startDovecot()
@@ -185,6 +186,30 @@ test('two collectors of one folder do not disturb each other', async () => {
   for (const outcome of both) expect(outcome).toMatchObject({ code: 0, stderr: '' })
   expect(await reports()).toHaveLength(40)
   expect(await marks('ann', 'Junk')).toEqual([])
+})
+
+test('a test message is asked for and reported, and nothing else of its folder', async () => {
+  const file = await configure(account('ann', '{ name: INBOX, kind: test-messages }'))
+  const other = checkedMail('of ann', 'https://good.example/')
+  await asUser('ann', (client) => client.append('INBOX', other))
+  expect(await collectOnce(file)).toMatchObject({ code: 0, stdout: '', stderr: '' })
+  const [letter, ...more] = await lettersTo(site.database.pool, 'ann@reporters.example')
+  expect([letter?.kind, more]).toEqual(['probe', []])
+  const arrived = Buffer.from(
+    `Received: from x by y; Mon, 16 Nov 2026 10:00:02 +0000\r\n${letter?.raw}`,
+  )
+  const forged = arrived.toString('latin1').replace(/^Message-ID: <letter/m, '$&2')
+  await asUser('ann', async (client) => {
+    await client.append('INBOX', Buffer.from(forged, 'latin1'))
+    await client.append('INBOX', arrived)
+  })
+  const { code, stdout } = await collectOnce(file)
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/INBOX", UID 3: accepted/)])
+  // It shows the way for the account of the token, and so for all its users.
+  expect(await reports()).toEqual([{ kind: 'spam', hash: hashOf(arrived), user: false }])
+  expect(await marks('ann', 'INBOX')).toEqual([[], [], ['$SignalpostReported']])
+  expect(await collectOnce(file)).toMatchObject({ code: 0, stdout: '', stderr: '' })
+  expect(await lettersTo(site.database.pool, 'ann@reporters.example')).toHaveLength(1)
 })
 
 test('a folder of complaints reports the message in each', async () => {

@@ -1,9 +1,12 @@
 import { type Request, type Response, Router } from 'express'
 import type { z } from 'zod'
 import { listRelays } from '../../db/reporter-relays.ts'
+import type { Reporter } from '../../db/reporters.ts'
 import type { TokenScope } from '../../db/sessions.ts'
+import { sendDueProbe } from '../../letters/probe-letter.ts'
 import { findListed } from '../../lists/delist.ts'
 import { parseRelayBlock } from '../../mail/ip-blocks.ts'
+import { letterMessageId } from '../../mail/verp.ts'
 import { WEBHOOKS_MAX } from '../../people/webhooks.ts'
 import { UPLOAD_MESSAGES_MAX } from '../../reports/accept-report.ts'
 import { forgetRelay, SET_RELAYS_MAX, setRelays } from '../../reports/set-relays.ts'
@@ -109,11 +112,11 @@ const BODY_BYTES_MAX = 4_000
 export function relaysApi(site: RelayNeeds): Router {
   const router = Router()
   router.get('/', async (req, res) => {
-    const id = await callerOf(req, res, site, 'read')
+    const { id } = await callerOf(req, res, site, 'read')
     sendJson(res, 200, { relays: await describeRelays(site, id) })
   })
   router.put('/', async (req, res) => {
-    const id = await callerOf(req, res, site, 'account')
+    const { id } = await callerOf(req, res, site, 'account')
     const { cidr, how } = readJson(
       await site.readBody(req, res, BODY_BYTES_MAX),
       relayStatementSchema,
@@ -129,7 +132,7 @@ export function relaysApi(site: RelayNeeds): Router {
     sendJson(res, 200, { relays: await describeRelays(site, id) })
   })
   router.delete('/', async (req, res) => {
-    const id = await callerOf(req, res, site, 'account')
+    const { id } = await callerOf(req, res, site, 'account')
     if (!(await forgetRelay(site, id, parseCidr(cidrOf(req))))) {
       throw new ProblemError('not-found', 'Relay not found.')
     }
@@ -139,20 +142,35 @@ export function relaysApi(site: RelayNeeds): Router {
   return router
 }
 
+/** A test letter that a program asks for, and reports when it arrives: `/api/v1/test-messages`. */
+export function testMessagesApi(site: RelayNeeds): Router {
+  const router = Router()
+  router.post('/', async (req, res) => {
+    const { is, letterId } = await sendDueProbe(site, await callerOf(req, res, site, 'report'))
+    if (is === 'too-many') {
+      const detail = 'Three test messages were sent to this account within a day.'
+      throw new ProblemError('too-often', detail, { 'retry-after': '86400' })
+    }
+    const { returnPathDomain } = site.config
+    sendJson(res, is === 'sent' ? 202 : 200, {
+      state: is,
+      message_id: letterId && letterMessageId(letterId, returnPathDomain),
+    })
+  })
+  router.all('/', otherMethods('POST'))
+  return router
+}
+
 async function callerOf(
   req: Request,
   res: Response,
   site: RelayNeeds,
   scope: TokenScope,
-): Promise<string> {
-  const { id, tokenHash } = await authenticateRequest(
-    req,
-    site.credentials,
-    ['bearer', 'basic'],
-    scope,
-  )
-  await admit(req, res, site, 'read', { reporterId: id, tokenHash })
-  return id
+): Promise<Reporter> {
+  const caller = await authenticateRequest(req, site.credentials, ['bearer', 'basic'], scope)
+  const { id: reporterId, tokenHash } = caller
+  await admit(req, res, site, 'read', { reporterId, tokenHash })
+  return caller
 }
 
 async function describeRelays({ pool }: RelayNeeds, reporterId: string): Promise<RelayJson[]> {

@@ -2,7 +2,7 @@ import { type NextFunction, type Request, type Response, Router } from 'express'
 import { failureOf, sendProblem } from '../answer.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { accountApi, countersApi, relaysApi, reputationApi } from './account.ts'
+import { accountApi, countersApi, relaysApi, reputationApi, testMessagesApi } from './account.ts'
 import { cors } from './cors.ts'
 import { deskApi } from './desk.ts'
 import { healthApi } from './health.ts'
@@ -32,6 +32,7 @@ export function apiParts(site: Site): Readonly<Record<string, Router>> {
     '/v1/reports': reportsApi(site),
     '/v1/webhooks': webhooksApi(site),
     '/v1/relays': relaysApi(site),
+    '/v1/test-messages': testMessagesApi(site),
     '/v1/counters': countersApi(site),
     '/v1/reputation': reputationApi(site),
     '/v1/outgoing-events': outgoingApi(site),

@@ -7,10 +7,11 @@ import { listEvents } from '../../../src/db/report-events.ts'
 import { listRelays } from '../../../src/db/reporter-relays.ts'
 import { findReport } from '../../../src/db/reports.ts'
 import { askForAccount } from '../../../src/letters/account-letters.ts'
-import { sendProbe } from '../../../src/letters/probe-letter.ts'
+import { sendDueProbe, sendProbe } from '../../../src/letters/probe-letter.ts'
 import { openLetter } from '../../../src/letters/send-letter.ts'
 import { composeLetterReturnPath } from '../../../src/mail/verp.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
+import { runKeepHouse } from '../../../src/reports/keep-house.ts'
 import type { Resolve } from '../../../src/world.ts'
 import { closeAfterThisTest } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
@@ -212,4 +213,26 @@ test('three test letters a day are sent, and none without a mail server', async 
   expect(await sendProbe(app, ann)).toBe('sent')
   const trial = await site({})
   expect(await sendProbe(trial.app, trial.ann)).toBe('no-mail')
+})
+
+test('a program is sent a test letter only when one is due', async () => {
+  const { app, ann, analyze, later } = await site()
+  const first = await sendDueProbe(app, ann)
+  expect(first.is).toBe('sent')
+  const both = await Promise.all([sendDueProbe(app, ann), sendDueProbe(app, ann)])
+  for (const one of both) expect(one).toEqual({ is: 'under-way', letterId: first.letterId })
+  const id = first.letterId ?? ''
+  const copy = await findLetterMessage(app.pool, id)
+  const raw = copy && (await openLetter(id, copy, app.config.secret))
+  await analyze(arrived(raw ?? Buffer.alloc(0)))
+  expect(await sendDueProbe(app, ann)).toEqual({ is: 'known', letterId: null })
+  later(8)
+  await runKeepHouse(app)
+  expect(await sendDueProbe(app, ann)).toEqual({ is: 'known', letterId: null })
+  await app.pool.query(`update mail_probes set came_at = came_at - interval '23 days'`)
+  const second = await sendDueProbe(app, ann)
+  expect(second.is).toBe('sent')
+  expect(await sendDueProbe(app, ann)).toEqual({ is: 'under-way', letterId: second.letterId })
+  const trial = await site({})
+  expect(await sendDueProbe(trial.app, trial.ann)).toEqual({ is: 'no-mail', letterId: null })
 })

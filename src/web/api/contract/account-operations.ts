@@ -55,6 +55,30 @@ export const accountOperations: readonly Operation[] = [
     example: { query: '?cidr=192.0.2.0/24' },
   },
   {
+    id: 'ask-for-test-message',
+    method: 'post',
+    path: '/api/v1/test-messages',
+    chapter: 'Account',
+    summary: 'Let a test message show your mail servers',
+    description:
+      'Sends a message to the address of the account. When it arrives, report it as spam, ' +
+      'complete and unchanged: it shows which mail servers are yours, and is not counted. ' +
+      'Repeating the request sends no other message while one is under way or has come back.',
+    need: 'report',
+    answers: {
+      200: {
+        description: 'No message was sent.',
+        content: { 'application/json': 'TestMessage' },
+      },
+      202: {
+        description: 'The message will be sent.',
+        content: { 'application/json': 'TestMessage' },
+      },
+    },
+    problems: ['too-often'],
+    example: {},
+  },
+  {
     id: 'list-webhooks',
     method: 'get',
     path: '/api/v1/webhooks',

@@ -21,6 +21,20 @@ export const relaysSchema = z.object({
   ),
 })
 
+/** A message that shows the mail servers of the caller when the caller reports it. */
+export const testMessageSchema = z.object({
+  state: z
+    .enum(['sent', 'under-way', 'known', 'no-mail'])
+    .describe(
+      'sent: it was sent now. under-way: it was sent within 7 days. known: one came back within ' +
+        '30 days. no-mail: this site sends no mail.',
+    ),
+  message_id: z
+    .string()
+    .nullable()
+    .describe('The Message-ID of the message to report, with its angle brackets; null: none.'),
+})
+
 /** Whether a name is listed. */
 export const reputationSchema = z.object({
   name: z.string(),

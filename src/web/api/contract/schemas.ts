@@ -30,6 +30,7 @@ export const schemas = {
   WebhookMessage: account.webhookMessageSchema,
   RelayStatement: knowledge.relayStatementSchema,
   Relays: knowledge.relaysSchema,
+  TestMessage: knowledge.testMessageSchema,
   Reputation: knowledge.reputationSchema,
   Counters: knowledge.countersSchema,
   OutgoingEvents: knowledge.outgoingEventsSchema,
