@@ -59,6 +59,7 @@ test.for([
     await page.fill('#email', you.email)
     await page.fill('#password', you.password)
     await page.click('main button[type=submit]')
+    const startedAt = performance.now()
     await page.goto(`${site.url}/reports/${asked}`)
     await look(page, `1-question-${name}`)
     await page.click('#question a[href="/relays#probe"]')
@@ -94,6 +95,8 @@ test.for([
     await page.goto(`${site.url}/reports/${asked}`)
     expect(await page.locator('#question').count()).toBe(0)
     await look(page, `6-answered-${name}`)
+    const seconds = (performance.now() - startedAt) / 1_000
+    if (folder !== undefined) console.log(`${name}: ${seconds.toFixed(1)} s`)
     expect(complaints).toEqual([])
   },
 )
