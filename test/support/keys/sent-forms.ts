@@ -279,6 +279,7 @@ const api: Record<string, FormsOf> = {
   ],
   'put /api/v1/relays': () => [{ at: '/api/v1/relays', json: { cidr: '192.0.2.98' } }],
   'delete /api/v1/relays': () => [{ at: '/api/v1/relays?cidr=192.0.2.98' }],
+  'post /api/v1/test-messages': () => [{ at: '/api/v1/test-messages', json: {} }],
   'post /api/v1/reports': () => [
     { at: '/api/v1/reports', json: { message: 'x' }, isRefused: true },
   ],
