@@ -67,13 +67,18 @@ function noteOf({ omitted, unknown }: ReturnType<typeof composeFields>): string 
 }
 
 /** The media type and the charset of the message. */
-function originalType(fields: readonly HeaderField[], { fileName }: Concealer): string | undefined {
+function originalType(fields: readonly HeaderField[], concealer: Concealer): string | undefined {
   const value = fieldValue(fields, 'content-type')
   const type = /^\s*([a-z]{1,20}\/[a-z.+-]{1,60})\b/i.exec(value ?? '')?.[1]?.toLowerCase()
   const charset = /;\s*charset\s*=\s*"?([\w-]{2,20})\b/i.exec(value ?? '')?.[1]?.toLowerCase()
   if (type === undefined) return undefined
-  const shown = fileName(type)
+  const shown = shownType(type, concealer)
   return charset !== undefined && isCharset(charset) ? `${shown}; charset=${charset}` : shown
+}
+
+/** A media type in small letters; one of groups of four letters may be an encoding. */
+function shownType(type: string, { fileName }: Concealer): string {
+  return /(?:\b[a-z\d]{4}\.){2}/.test(type) ? 'other' : fileName(type)
 }
 
 /** Whether a name is that of a charset, and so cannot be a code for the recipient. */
@@ -144,7 +149,7 @@ function textLines(text: string, concealer: Concealer): string {
 function withoutControls(text: string): string {
   return text
     .replace(/[^\n]?\x08/g, '')
-    .replace(/=\n(?=\S)/g, '')
+    .replace(/(?<!\?)=\n(?=\S)/g, '')
     .replace(/<\/?(?:b|i|u|em|strong|span|font|small|wbr)>|<!--[^]{0,200}?-->/gi, '')
     .replace(/[\0-\x08\x0b-\x1f\x7f\x80-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, '')
 }
@@ -174,7 +179,7 @@ function partLines(
 ): string[] {
   const parts = attachments.slice(0, PARTS_MAX).map(({ type, name, ...file }) => {
     const called = name === null ? '' : ` "${concealer.fileName(name).replaceAll('"', '')}"`
-    return `${concealer.fileName(type)}${called}, ${file.bytes} bytes, SHA-256 ${file.sha256}`
+    return `${shownType(type, concealer)}${called}, ${file.bytes} bytes, SHA-256 ${file.sha256}`
   })
   const more = attachments.length - parts.length
   if (more > 0) parts.push(`${more} more`)

@@ -96,7 +96,7 @@ export class Concealer {
     if (domain === redactedDomain || this.isIssuer(domain)) return address
     const named = this.people(address, { keepsDomain: true, isLink: true })
     if (!named.includes('@')) return named
-    const local = named.slice(0, named.lastIndexOf('@'))
+    const local = this.people(named.slice(0, named.lastIndexOf('@')), { isLink: true })
     // An account of a provider of mailboxes belongs to the author; nobody makes one per recipient.
     const isAccount = freeMailDomains.has(domain.toLowerCase())
     return `${isAccount ? local : this.#mailboxName(local)}@${this.host(domain)}`
@@ -114,8 +114,11 @@ export class Concealer {
     if (text.includes(':') && parseIp(text)) return text
     if (text.includes('@')) return between(text, addressShape, this.mailbox, this.#loose)
     if (labelMin !== undefined) {
+      const isHost = publicDomain(text.toLowerCase().replace(/[;,:]+$/, '')) !== undefined
+      if (!isHost && isDense(text)) return this.token(text)
       return between(text, hostShape, (name) => this.host(name, labelMin), this.#loose)
     }
+    if (text.startsWith('/')) return this.#links.path(text)
     return hasPath(text) ? trimmed(text, this.link) : this.#loose(text)
   }
 
@@ -125,7 +128,9 @@ export class Concealer {
     )
 
   #mailboxName(local: string): string {
-    return this.#plainly(local, (one) => this.#pieces(one, mailboxPieces(one)))
+    return this.#plainly(local, (one) =>
+      isDense(one) ? this.token(one) : this.#pieces(one, mailboxPieces(one)),
+    )
   }
 
   #labels(name: string, labelMin: number): string {

@@ -31,20 +31,25 @@ export const DENSE_MIN = 16
 export function isDense(text: string): boolean {
   if (codeShape.test(text)) return false
   if (shortBase64.test(text)) return true
+  if (isInFours(text)) return true
   if (text.length < DENSE_MIN) return false
   const letters = text.replace(/[^A-Za-z\d]+/g, '')
   const signs = new Set(text.replace(/[A-Za-z\d\s\x80-\uffff]+/g, ''))
   const isMuchBroken = signs.size >= 5 && letters.length >= 6 && letters.length < text.length * 0.8
   if (isMuchBroken) return true
-  const hasBothCases = /[a-z]/.test(letters) && /[A-Z]/.test(letters)
-  if (hasBothCases && inFours.test(text) && !usualCase.test(text)) return true
   return letters.length >= DENSE_MIN - 2 && !usualCase.test(text) && isScrambled(letters)
 }
 
 /** A short text in base64 with one of its signs. */
 const shortBase64 = /^(?=.*\d)(?=.*[a-z])(?=.*[A-Z])(?=.*[+/=])[A-Za-z\d+/]{7,}={0,2}$/
-/** Base64 with a dot after every four letters. */
-const inFours = /(?:[\w+/-]{4}\.){2,}[\w+/=-]/
+/** Whether a text has base64 with a dot after every four letters. */
+function isInFours(text: string): boolean {
+  if (text.length < FOURS_MIN || !inFours.test(text) || usualCase.test(text)) return false
+  return /[a-z]/.test(text) && /[A-Z]/.test(text)
+}
+
+const FOURS_MIN = 11
+const inFours = /(?<![A-Za-z\d+-])(?:[\w+/-]{4}\.){2,}[\w+/=-]/
 /** Words, each in small letters, in capitals, or with a capital first. */
 const usualCase = /^(?:(?:[A-Z]?[a-z]+|[A-Z]+)(?:[^A-Za-z\d]+|$))+$/
 

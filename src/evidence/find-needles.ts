@@ -1,4 +1,4 @@
-import { skeletonOf } from './skeleton.ts'
+import { type Skeleton, skeletonOf } from './skeleton.ts'
 
 /**
  * A text to search for, as a skeleton, and the person whose it is. `anywhere`: also in words;
@@ -40,8 +40,14 @@ export function createFinder(needles: readonly Needle[]): Finder {
     bySlot.getOrInsertComputed(slot, () => []).push(needle)
   }
   return (text, isAnyCase = false) => {
+    const places = placesIn(skeletonOf(text), isAnyCase)
+    // `=40` may be a sign in quoted-printable, and the value 40.
+    if (!/=[\dA-F]{2}/.test(text)) return places
+    return joined([...places, ...placesIn(skeletonOf(text, true), isAnyCase)])
+  }
+
+  function placesIn(skeleton: Skeleton, isAnyCase: boolean): Place[] {
     const places: Place[] = []
-    const skeleton = skeletonOf(text)
     const { starts, ends, capitals } = skeleton
     const letters = skeleton.text
     const isBreak = (at: number) =>
@@ -71,6 +77,17 @@ export function createFinder(needles: readonly Needle[]): Finder {
     }
     return places
   }
+}
+
+/** Places in order, without those that overlap an earlier or longer one. */
+function joined(places: readonly Place[]): Place[] {
+  const sorted = places.toSorted((one, other) => one.start - other.start || other.end - one.end)
+  let end = 0
+  return sorted.filter((place) => {
+    const isFree = place.start >= end
+    if (isFree) end = place.end
+    return isFree
+  })
 }
 
 function slotOf(text: string, at: number): number {

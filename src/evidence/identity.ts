@@ -325,6 +325,7 @@ function nameNeedles({ words, owner }: PersonName): Needle[] {
     ...(words.length >= 2 ? fullNameNeedles(words, owner) : []),
     ...singles.flatMap((word) => [
       ...needle(word, owner, 'name'),
+      ...misreadForms(word).flatMap((form) => needle(form, owner, 'name')),
       // As it is spelled where these letters do not exist.
       ...needle(
         word.replace(/[äöü]/g, (letter) => umlauts[letter] ?? letter),

@@ -1,6 +1,6 @@
 import { shorteners } from '../pieces/features/material.ts'
 import { codeShape } from './codes.ts'
-import { spelledOut } from './encodings.ts'
+import { isDense, spelledOut } from './encodings.ts'
 import { decoded, plainText } from './plain-forms.ts'
 import type { FindOptions } from './identity.ts'
 import { isReadable } from './readable.ts'
@@ -73,7 +73,9 @@ export class LinkWriter {
   #tail(rest: string, depth: number): string {
     if (rest === '') return ''
     const { people, token } = this.#concealer
-    const named = people(rest, { isLink: true }).replace(spelledOut, token)
+    // A path that ends with `=` is cut at a soft line break, perhaps within a name.
+    const whole = rest.includes('?') ? rest : rest.replace(/[^/]{1,200}=$/, token)
+    const named = people(whole, { isLink: true }).replace(spelledOut, token)
     const [, path = '', query = ''] = /^([^?#]*)(.*)$/s.exec(named) ?? []
     return this.path(path, depth) + this.#query(query, depth)
   }
@@ -87,8 +89,10 @@ export class LinkWriter {
   }
 
   #part(text: string, kind: 'path' | 'query'): string {
-    const write = (one: string) =>
-      isReadable(decoded(one), kind) ? one : this.#concealer.token(one)
+    const write = (one: string) => {
+      const plain = decoded(one)
+      return isReadable(plain, kind) && !isDense(plain) ? one : this.#concealer.token(one)
+    }
     return between(text, codeInText, (code) => code, write)
   }
 

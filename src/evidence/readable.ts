@@ -18,6 +18,7 @@ export function isReadable(text: string, kind: PartKind): boolean {
   for (const [run] of text.matchAll(runs)) {
     if (run.length === 1) singles++
     if (date.test(run)) continue
+    if (run.length >= MIXED_MIN && isHex(run)) return false
     const its = run.replace(/\D+/g, '').length
     digits += its
     if (its === run.length) continue
@@ -28,7 +29,7 @@ export function isReadable(text: string, kind: PartKind): boolean {
 
 const signs = /^[\p{L}\p{M}\p{N}\s._~+,'!()*:$-]*$/u
 const runs = /[\p{L}\p{M}\p{N}]+/gu
-const date = /^(?:199\d|20[0-4]\d)(?:(?:0\d|1[012])(?:[012]\d|3[01])?)?$/
+const date = /^20[0-4]\d(?:(?:0\d|1[012])(?:[012]\d|3[01])?)?$/
 /** A word in one case with a short number or a year: `winter2026`, `3rd`, `page12`, `mp4video`. */
 const numberedWord = new RegExp(
   '^(?=.{1,16}$)(?:(?:[A-Z]?[a-z]*|[A-Z]{0,6})(?:\\d{1,2}|(?:19|20)\\d\\d)' +

@@ -16,9 +16,10 @@ export type Skeleton = {
 
 /**
  * Returns the skeleton of a text. Decodes percent-encoding, also twice, character references,
- * `\u0061`, `\x61`, `=61`; a backspace removes the character before it. Linear time.
+ * `\u0061`, `\x61`, and `=61` unless `keepsEquals`; a backspace removes the character before it.
+ * Linear time.
  */
-export function skeletonOf(text: string): Skeleton {
+export function skeletonOf(text: string, keepsEquals = false): Skeleton {
   reserve(text.length)
   length = 0
   let at = 0
@@ -29,7 +30,8 @@ export function skeletonOf(text: string): Skeleton {
       if (plain > 1) {
         put(plain, at, at + 1, code !== plain)
         at++
-      } else at = plain === 0 ? at + 1 : readEscape(text, at, code)
+      } else
+        at = plain === 0 || (keepsEquals && code === 0x3d) ? at + 1 : readEscape(text, at, code)
       continue
     }
     const bytes = code >= 0xc3 && code <= 0xf4 ? utf8Length(text, at) : 0

@@ -164,7 +164,7 @@ async function make(task: ParserTask): Promise<Made> {
   if (task.work === 'text') return { shownText: await readShownText(raw) }
   if (task.work === 'inbound') return readInbound(raw, task.mailFrom)
   // Imported only here, because threads that only analyze do not need the texts of reports.
-  const { composeFeedback } = await import('./feedback-content.ts')
+  const { composeFeedback } = await import('./compose-report.ts')
   const json = (await unpackWhole(task.analysis)).toString()
   const message = task.isHeaderOnly ? headerOf(raw) : raw
   const report = await composeFeedback(message, JSON.parse(json) as PlainAnalysis, {

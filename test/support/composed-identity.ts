@@ -1,4 +1,5 @@
-import { composeFeedback, type FeedbackContent } from '../../src/parsing/feedback-content.ts'
+import { composeFeedback } from '../../src/parsing/compose-report.ts'
+import type { FeedbackContent } from '../../src/parsing/feedback-content.ts'
 import { analyzePlainly } from '../../src/pieces/analyze.ts'
 import { contentOf } from './feedback-reports.ts'
 import { findLeaks, type Leak } from './find-leaks.ts'

@@ -18,10 +18,11 @@
  * - Times, sizes and addresses of hosts: a report has to tell them.
  * - The queue id that the reporter's own server wrote: the desk finds the message by it, in the
  *   answer of that server in its log.
- * - A token in capitals without digits, which reads as a word, and a token of fewer than 15
+ * - A token in capitals without digits, which reads as a word, and a token of fewer than 25
  *   characters that is broken over two lines, whose halves do.
- * - A text in a wrong charset in which letters were exchanged or inserted besides: nobody can
- *   read it.
+ * - Base64 in the name of a host, which programs write in small letters.
+ * - A name in a wrong charset, and a text in a wrong charset that is written in another way
+ *   besides: nobody can read them.
  */
 import { chanceFrom } from './chance.ts'
 import { bodyPlaces } from './identity-forms/body-places.ts'
@@ -270,7 +271,10 @@ function slotOf(combination: Combination, pick: Pick): Slot | undefined {
 }
 
 function fits({ identity, place, way }: Combination): boolean {
-  if (/ labeled /.test(place.name) && garbling.test(way.name)) return false
+  if (hostName.test(place.name) && /base64/.test(way.name)) return false
+  if (/ labeled /.test(place.name) && (way.name !== 'as is' || /name/.test(identity.category))) {
+    return false
+  }
   return (
     way.media.includes(place.medium) &&
     way.categories.includes(identity.category) &&
@@ -278,8 +282,7 @@ function fits({ identity, place, way }: Combination): boolean {
   )
 }
 
-const garbling =
-  /homoglyphs|joiners|zero-width|selectors|hyphens|digits|circled|small letters|mixed case/
+const hostName = /topmost Received, (?:by|reverse|helo)|\{\}\.(?:t\.)?spam\.test/
 
 /** Changes a text so that it can stand at a place; undefined if it cannot. */
 function writtenAt({ place, way }: Combination, written: string): string | undefined {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { analyzePlainly } from '../../src/pieces/analyze.ts'
-import { composeFeedback } from '../../src/parsing/feedback-content.ts'
+import { composeFeedback } from '../../src/parsing/compose-report.ts'
 import { contentOf } from './feedback-reports.ts'
 import { spamMessage } from './messages.ts'
 import { nastyMail, withinTime } from './nasty-mail.ts'

@@ -232,7 +232,7 @@ function elementWay(name: string, write: Way['write']): Way {
 
 /** Each half of it looks like a word. */
 function isShortToken(text: string): boolean {
-  return /^(?=.*\d)[A-Za-z\d]{1,14}$/.test(text)
+  return /^(?=.*\d)[\w-]{1,24}$/.test(text)
 }
 
 function halved(text: string, sign: string): string | undefined {

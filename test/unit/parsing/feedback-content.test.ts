@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { analyzePlainly } from '../../../src/pieces/analyze.ts'
 import { answerLinks } from '../../../src/mail/verp.ts'
-import { composeFeedback, type FeedbackContent } from '../../../src/parsing/feedback-content.ts'
+import { composeFeedback } from '../../../src/parsing/compose-report.ts'
+import type { FeedbackContent } from '../../../src/parsing/feedback-content.ts'
 
 const time = 'Tue, 3 Nov 2026 08:15:00 +0000'
 const throughGmail = [
