@@ -1,8 +1,8 @@
-import { publicDomain, registrableDomain } from '../mail/address.ts'
+import { customersDomain, publicDomain, registrableDomain } from '../mail/address.ts'
 import { parseIp } from '../mail/ip.ts'
 import { freeMailDomains } from '../pieces/features/material.ts'
 import { type Codes, codeShape, redactedDomain } from './codes.ts'
-import { isDense, lettered, spelledOut, withoutEncodedBlocks } from './encodings.ts'
+import { isDense, lettered, withoutEncodedBlocks, withoutSpelling } from './encodings.ts'
 import type { Place } from './find-needles.ts'
 import type { FindOptions, Identity } from './identity.ts'
 import { LinkWriter } from './link-writer.ts'
@@ -60,9 +60,11 @@ export class Concealer {
     const { labelMin } = options
     const isAboutHosts = labelMin !== undefined
     const named = this.people(text, isAboutHosts ? { ...options, keepsDomain: true } : options)
-      .replace(spelledOut, this.token)
-      .replace(lettered, (one) => (/\d/.test(one) ? this.token(one) : one))
-    return eachSuspect(named, (one) => this.#word(one, labelMin))
+    const whole = withoutSpelling(named, this.token).replace(lettered, (one) =>
+      /\d/.test(one) ? this.token(one) : one,
+    )
+    const written = eachSuspect(whole, (one) => this.#word(one, labelMin))
+    return isAboutHosts ? this.people(written, options) : written
   }
 
   /** A link to the web or to another program. */
@@ -76,9 +78,9 @@ export class Concealer {
   readonly host = (name: string, labelMin = 0): string => {
     if (this.#identity.isOwnHost(name)) return `${this.#codes.ofPerson(name)}.invalid`
     if (name.startsWith('[') || parseIp(name)) return name
-    if (/^[\dx][\da-fx.]*$/i.test(name)) return canonicalIp(name) ?? this.token(name)
-    const domain = publicDomain(name.toLowerCase())
-    if (domain === undefined) return this.selector(name)
+    if (/^(?:0x[\da-f]{1,8}|\d{8,10})$/i.test(name)) return canonicalIp(name) ?? this.token(name)
+    const domain = customersDomain(name.toLowerCase())
+    if (domain === undefined) return this.#labels(name, Math.min(labelMin, 1))
     const own = name.slice(0, -domain.length - 1)
     if (own === '') return name
     return `${this.#labels(own, labelMin)}.${name.slice(-domain.length)}`
@@ -95,7 +97,7 @@ export class Concealer {
     if (this.#identity.isOwn(address)) return this.person(address)
     if (domain === redactedDomain || this.isIssuer(domain)) return address
     const named = this.people(address, { keepsDomain: true, isLink: true })
-    if (!named.includes('@')) return named
+    if (!named.includes('@')) return `${named}@${redactedDomain}`
     const local = this.people(named.slice(0, named.lastIndexOf('@')), { isLink: true })
     // An account of a provider of mailboxes belongs to the author; nobody makes one per recipient.
     const isAccount = freeMailDomains.has(domain.toLowerCase())
@@ -135,8 +137,9 @@ export class Concealer {
 
   #labels(name: string, labelMin: number): string {
     if (isDense(name)) return this.token(name)
-    const named = this.people(name, { isLink: true }).replace(spelledOut, this.token)
-    const isShown = (one: string) => one.length < labelMin || isReadable(one, 'label')
+    const named = withoutSpelling(this.people(name, { isLink: true }), this.token)
+    const isShown = (one: string) =>
+      one.length < labelMin || isReadable(labelMin > 0 ? withoutIp(one) : one, 'label')
     const labels = named
       .split('.')
       .map((label) =>
@@ -154,7 +157,7 @@ export class Concealer {
 
   /** Writes a text; one that would be changed without escapes and accents is coded whole. */
   #plainly(text: string, write: (plain: string) => string): string {
-    if (text.search(spelledOut) >= 0) return this.token(text)
+    if (withoutSpelling(text, this.token) !== text) return this.token(text)
     const plain = withoutAccents(decoded(text))
     if (plain === text) return write(text)
     return write(plain) === plain ? text : this.token(text)
@@ -164,8 +167,13 @@ export class Concealer {
 const asItIs = (text: string) => text
 const piece = new RegExp(`(${codeShape.source})|[A-Za-z0-9]+`, 'g')
 const codeInText = new RegExp(codeShape, 'g')
-const hostShape = /(?:[\w-]{1,200}\.)+[\w-]{1,200}/g
+const hostShape = /(?:[\w-]{1,200}\.)+[A-Za-z][\w-]{1,200}/g
 const addressShape = /[^\s@<>:;,"]{1,128}@[\p{L}\p{N}.-]{1,253}/gu
+
+/** A label of a machine without the address that is part of it: `ip-192-0-2-7`. */
+function withoutIp(label: string): string {
+  return label.replace(/\d{1,3}(?:[-_]\d{1,3}){3}/, '')
+}
 
 /** An IP address that is written as one number or in hexadecimal, as browsers read it. */
 function canonicalIp(name: string): string | undefined {

@@ -4,6 +4,7 @@ import { decodeHeaderText } from '../mail/encoded-word.ts'
 import { type HeaderField, writtenField } from '../mail/header.ts'
 import { composeEncodedWords, foldText } from '../mail/seven-bit.ts'
 import { cleanLine } from '../mail/text.ts'
+import { redactedDomain } from './codes.ts'
 import type { Concealer } from './conceal.ts'
 import { decoded, plainText } from './plain-forms.ts'
 import { between } from './text-words.ts'
@@ -11,8 +12,14 @@ import { mailboxFields } from './field-names.ts'
 import { addressesIn } from './identity.ts'
 import { receiverFields, type SenderField, senderFields } from './sender-fields.ts'
 
-/** What the rule of a field needs; `isOurs`: a server of the reporter's side wrote the field. */
-type Context = { concealer: Concealer; isOurs: boolean }
+/**
+ * Who wrote a field: a server of the reporter's side, the one that received the message from the
+ * sender's side (`entry`), or the sender's side.
+ */
+type Side = 'ours' | 'entry' | 'sender'
+
+/** What the rule of a field needs. */
+type Context = { concealer: Concealer; side: Side }
 
 /** Returns what may leave of the value of a field; undefined: nothing. */
 type Rule = (value: string, context: Context) => string | undefined
@@ -47,9 +54,9 @@ export function composeFields(
       else omitted.add(known)
       continue
     }
-    const isOurs = received < ours || (key === 'received' && received <= ours)
+    const side = received > ours ? 'sender' : received < ours ? 'ours' : entryOr(key)
     const text = readable(value.slice(0, VALUE_CHARS_MAX))
-    const written = rule(text, { concealer, isOurs })
+    const written = rule(text, { concealer, side })
     if (written === undefined) omitted.add(name)
     else composed.push(newField(shownNames.get(key) ?? name, written))
   }
@@ -57,9 +64,13 @@ export function composeFields(
   return { fields: composed, omitted: [...omitted], unknown }
 }
 
+function entryOr(key: string): Side {
+  return key === 'received' ? 'entry' : 'sender'
+}
+
 /** The value of a field as a person would read it. */
 function readable(value: string): string {
-  const text = plainText(cleanLine(decodeHeaderText(value)))
+  const text = cleanLine(plainText(decodeHeaderText(value)))
   return text.includes('&#') ? decodeHTML(text) : text
 }
 
@@ -93,7 +104,8 @@ const recipients: Rule = (value, { concealer }) => {
 const authors: Rule = (value, { concealer }) => {
   // People first: a name may contain signs that separate addresses.
   const named = concealer.people(value, { keepsDomain: true })
-  const mailboxes = parseMailboxes(named).map(({ name, address }) => {
+  const whole = named.replace(/<(redacted-\w{16})>/g, `<$1@${redactedDomain}>`)
+  const mailboxes = parseMailboxes(whole).map(({ name, address }) => {
     const shown = concealer.words(name).replace(/["\\\r\n]/g, '')
     if (address === '') return shown === '' ? [] : [`"${shown}"`]
     const written = `<${concealer.mailbox(address)}>`
@@ -116,7 +128,8 @@ const returnPath: Rule = (value, { concealer }) => {
 const IDS_MAX = 50
 
 const messageIds: Rule = (value, { concealer }) => {
-  const ids = value.match(/<[^<>]{1,900}>|[^\s<>]{1,200}@[^\s<>]{1,253}/g) ?? [value]
+  const isQuoted = value.includes('<')
+  const ids = value.match(isQuoted ? /<[^<>]{1,900}>/g : /[^\s<>]{1,900}/g) ?? [value]
   return ids.slice(0, IDS_MAX).map(concealer.messageId).join(' ')
 }
 
@@ -137,17 +150,26 @@ const listId: Rule = (value, { concealer }) => {
 const host: Rule = (value, { concealer }) =>
   /^[\w.-]{1,253}$/.test(value) ? concealer.host(value) : undefined
 
-/** A Received field: hosts and addresses of machines stay, and the ids of the reporter's side. */
-const received: Rule = (value, { concealer, isOurs }) => {
+/**
+ * A Received field: hosts and addresses of machines stay, and the id of the hand-over, by which the
+ * sender's log has the message. On the reporter's side, machines without a public name may be those
+ * of a household.
+ */
+const received: Rule = (value, { concealer, side }) => {
   const plain = value.replace(/(?:%[\da-f]{2}){1,100}/gi, decoded)
   const direct = plain.replace(forClause, (_, before: string, person: string) => {
     return before + (person.includes('@') ? concealer.person(person) : concealer.token(person))
   })
+  const isKept = (clause: string) => side === 'entry' || versionId.test(clause)
   const codeOf = (id: string) => (id.startsWith('redacted-') ? id : concealer.token(id))
+  const known =
+    side === 'ours'
+      ? direct.replace(ownMachine, (_, by: string, name: string) => by + concealer.token(name))
+      : direct
   return between(
-    direct,
+    known,
     idClause,
-    (clause) => (isOurs ? concealer.people(clause) : clause.replace(/\S+$/, codeOf)),
+    (clause) => (isKept(clause) ? concealer.people(clause) : clause.replace(/\S+$/, codeOf)),
     (rest) => concealer.words(rest, { labelMin: HOST_LABEL_MIN }),
   )
 }
@@ -155,6 +177,9 @@ const received: Rule = (value, { concealer, isOurs }) => {
 /** Shorter labels of machines that handed the message over stay, even if they look like codes. */
 export const HOST_LABEL_MIN = 16
 const forClause = /(\sfor\s+<?)([^\s<>;()]{1,320})/gi
+/** Microsoft's servers write their version there. */
+const versionId = /\sid\s+\d{1,2}(?:\.\d{1,5}){2,3}$/i
+const ownMachine = /(\bby\s+)([\w-]+(?=\s|$)|[\da-f]{1,4}:[\da-f:]+)/gi
 const idClause = /\sid\s+<?[^\s<>;()]{1,200}/gi
 
 /** A signature (RFC 6376, RFC 8617): who signed, with which key, when, and what. */
@@ -176,8 +201,17 @@ const tagOf =
 const hostTag: Tag = (value, { host: write }) =>
   /^[\w.-]{1,253}$/.test(value) ? write(value) : undefined
 
-const selectorTag: Tag = (value, { selector }) =>
-  /^[\w.-]{1,253}$/.test(value) ? selector(value) : undefined
+/** Selectors are names in the DNS; those of services have a usual word and a number. */
+const usualSelector = new RegExp(
+  '^(?:s|k|m|d|selector|arcselector|scph|google|dkim|mail|smtp|arc|key|pm|fm|hs|em|mte|sig|' +
+    'default|mandrill|krs|cm|sm|mailjet|zoho|ses|turbo|ngpweb|zendesk|protonmail)[-_]?\\d{0,8}$',
+  'i',
+)
+
+const selectorTag: Tag = (value, { selector }) => {
+  if (usualSelector.test(value)) return value
+  return /^[\w.-]{1,253}$/.test(value) ? selector(value) : undefined
+}
 
 const signatureTags: Readonly<Record<string, Tag>> = {
   v: tagOf(/^1$/),
@@ -291,7 +325,7 @@ function ruleOf(key: string): Rule | undefined {
 
 /** Servers of the receiver add some of these fields, too, and then they describe the receiver. */
 function sendersOnly(rule: Rule): Rule {
-  return (value, context) => (context.isOurs ? undefined : rule(value, context))
+  return (value, context) => (context.side === 'sender' ? rule(value, context) : undefined)
 }
 
 /** Usual fields without evidence, which are named but not shown. */

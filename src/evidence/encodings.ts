@@ -1,23 +1,29 @@
 import { codeShape } from './codes.ts'
 import { isScrambled } from './readable.ts'
 
-/**
- * Letters that are written as their codes or one by one, with the same sign around each, words in
- * the encodings of header fields and of UTF-7.
- */
-export const spelledOut = new RegExp(
-  [
-    /(?:(?:\\(?:x|u00|u\{)?|%u?|=|0x|&#x?)[\da-f]{2,5}[;}]?[\s,]?){5,}/,
-    /\b\d{2,3}(?<a>[ ,;:.-])\d{2,3}(?:\k<a>\d{2,3}){5,}\b/,
-    /\b(?=[\da-f .,:;-]{0,40}[a-f])[\da-f]{2}(?<b>[ .,:;-])[\da-f]{2}(?:\k<b>[\da-f]{2}){4,}\b/,
-    /(?:[\\/]x[\da-f]{2}){5,}|(?:[\\/][\p{L}\p{N}]){6,}(?![\p{L}\p{N}])/u,
-    /=\?[\w-]{2,40}\?[bq]\?[^?\s]{0,500}\?=/,
-    /(?:\+[a-z\d/]{6,3000}|&[a-z\d+,]{5,3000})-(?![a-z\d])/,
-  ]
-    .map(({ source }) => source)
-    .join('|'),
-  'giu',
-)
+/** Letters that are written as their codes, with the same sign around each. */
+const byCodes =
+  /(?:(?:\\(?:x|u00|u\{)?|%u?|=|0x|&#x?)[\da-f]{2,5}[;}]?[\s,]?){5,}|(?:[\\/]x[\da-f]{2}){5,}/gi
+const byNumbers = /\b\d{2,3}(?<a>[ ,;:.-])\d{2,3}(?:\k<a>\d{2,3}){5,}\b/g
+const byHex =
+  /\b(?=[\da-f .,:;-]{0,40}[a-f])[\da-f]{2}(?<b>[ .,:;-])[\da-f]{2}(?:\k<b>[\da-f]{2}){4,}\b/gi
+const bySlashes = /(?:[\\/][\p{L}\p{N}]){6,}(?![\p{L}\p{N}])/gu
+/** Words in the encodings of header fields (RFC 2047) and of UTF-7 (RFC 2152, RFC 3501). */
+const byWords =
+  /=\?[\w-]{2,40}\?[bq]\?[^?\s]{0,500}\?=|(?:\+[a-z\d/]{6,3000}|&[a-z\d+,]{5,3000})-(?![a-z\d])/gi
+
+/** Replaces letters that are written as their codes or in an encoding of their own. */
+export function withoutSpelling(text: string, token: (text: string) => string): string {
+  let plain = text
+  if (/[%\\=&+]|0x|\/x[\da-f]{2}\/x/i.test(plain))
+    plain = plain.replace(byCodes, token).replace(byWords, token)
+  if (/\d\d[ ,;:.-]\d\d/.test(plain)) plain = plain.replace(byNumbers, token)
+  if (/[\da-f]{2}[ .,:;-][\da-f]{2}[ .,:;-][\da-f]{2}[ .,:;-]/i.test(plain))
+    plain = plain.replace(byHex, token)
+  if (/[\\/].[\\/]/.test(plain)) plain = plain.replace(bySlashes, token)
+  return plain
+}
+
 /** Letters and digits one by one, with the same signs or blanks between them. */
 export const lettered =
   /(?<![a-z\d])[a-z\d](?<c>[ .,_·\xa0-]|\s{1,9})[a-z\d](?:\k<c>[a-z\d]){5,}(?![a-z\d])/gi

@@ -259,7 +259,7 @@ function localNeedles(local: string, owner: string): Needle[] {
     ...(isDistinct ? needle(local, owner) : needle(local, owner, 'name')),
     ...(isDistinct ? needle(rotated(local), owner) : []),
     ...(words.length === 2 ? fullNameNeedles(words, owner) : []),
-    ...words
+    ...(words.length <= 2 ? words : [])
       .filter((word) => !commonNames.has(word))
       .flatMap((word) => needle(word, owner, 'capital')),
   ]

@@ -1,6 +1,6 @@
 import { shorteners } from '../pieces/features/material.ts'
 import { codeShape } from './codes.ts'
-import { isDense, spelledOut } from './encodings.ts'
+import { isDense, withoutSpelling } from './encodings.ts'
 import { decoded, plainText } from './plain-forms.ts'
 import type { FindOptions } from './identity.ts'
 import { isReadable } from './readable.ts'
@@ -75,7 +75,7 @@ export class LinkWriter {
     const { people, token } = this.#concealer
     // A path that ends with `=` is cut at a soft line break, perhaps within a name.
     const whole = rest.includes('?') ? rest : rest.replace(/[^/]{1,200}=$/, token)
-    const named = people(whole, { isLink: true }).replace(spelledOut, token)
+    const named = withoutSpelling(people(whole, { isLink: true }), token)
     const [, path = '', query = ''] = /^([^?#]*)(.*)$/s.exec(named) ?? []
     return this.path(path, depth) + this.#query(query, depth)
   }

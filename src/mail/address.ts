@@ -34,10 +34,29 @@ export function isPublicName(host: string): boolean {
 
 /** The registrable domain of a public name (see `isPublicName`); undefined for any other. */
 export function publicDomain(host: string): string | undefined {
-  if (host.length > hostCharsMax || host.endsWith('.')) return undefined
-  const { domain, isIcann } = parse(host, { allowPrivateDomains: false })
-  return isIcann === true ? (domain ?? undefined) : undefined
+  return host.length > hostCharsMax || host.endsWith('.') ? undefined : knownPublicDomain(host)
 }
+
+const knownPublicDomain = remembered(
+  (host) => {
+    const { domain, isIcann } = parse(host, { allowPrivateDomains: false })
+    return isIcann === true ? (domain ?? undefined) : undefined
+  },
+  { max: 2000, charsMax: hostCharsMax },
+)
+
+/**
+ * Like `publicDomain`, but of a name below a suffix of a service, such as `shop.blogspot.com`, the
+ * part that belongs to a customer of the service.
+ */
+export function customersDomain(host: string): string | undefined {
+  return publicDomain(host) === undefined ? undefined : knownCustomers(host)
+}
+
+const knownCustomers = remembered(
+  (host) => getDomain(host, { allowPrivateDomains: true }) ?? undefined,
+  { max: 2000, charsMax: hostCharsMax },
+)
 
 /**
  * Whether a host name (in lower case) is a public suffix, below which unrelated parties have names.

@@ -208,7 +208,19 @@ function messageLines(facts: FeedbackFacts, fields: readonly HeaderField[]): str
     ...fact('Message-ID', header('message-id')),
     ...fact('Date', header('date')),
     ...(facts.domains ?? []).slice(0, 10).flatMap((domain) => fact('Domain', domain)),
-    ...[...new Set(facts.uris?.map(defanged))].slice(0, 10).flatMap((uri) => fact('Link', uri)),
+    ...linkLines(facts.uris ?? []),
+  ]
+}
+
+const LINKS_MAX = 10
+
+/** Lists the first links, with their hosts, and says how many more there are. */
+function linkLines(uris: readonly string[]): string[] {
+  const links = [...new Set(uris.map(defanged))]
+  const more = links.length - LINKS_MAX
+  return [
+    ...links.slice(0, LINKS_MAX).flatMap((uri) => fact('Link', uri)),
+    ...(more > 0 ? fact('More links', `${String(more)} in the copy below`) : []),
   ]
 }
 
@@ -295,7 +307,9 @@ function closingLines({ service }: FeedbackExplanation, format: ReportSample['fo
 
 /** Changes a link so that nobody follows it by accident and filters accept the mail. */
 function defanged(uri: string): string {
-  return uri.replace(/^http/i, 'hxxp').replace(/^([^/]*\/\/[^/.]*)\./, '$1[.]')
+  return uri.replace(/^([^/]*\/\/)([^/]*)/, (_, scheme: string, host: string) => {
+    return scheme.replace(/^http/i, 'hxxp') + host.replaceAll('.', '[.]')
+  })
 }
 
 function instant(date: Date): string {

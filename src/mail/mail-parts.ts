@@ -253,13 +253,25 @@ export function unsubscribeLines(link: string | undefined): string[] {
 /** Composes a 7-bit text part with its header, as a Latin-1 view; lines of the text end in LF. */
 export function textPart(text: string): string {
   const lines = text.replaceAll('\n', '\r\n')
-  if (/^[\x09\x0d\x0a\x20-\x7e]*$/.test(text) && !/[^\n]{900}/.test(text)) {
+  if (/^[\x09\x0d\x0a\x20-\x7e]*$/.test(text) && !hasLongLine(text)) {
     const type = 'Content-Type: text/plain; charset=us-ascii\r\n'
     return `${type}Content-Transfer-Encoding: 7bit\r\n\r\n${lines}`
   }
   const encoded = encodeTransfer(Buffer.from(lines).toString('latin1'), 'quoted-printable')
   const type = 'Content-Type: text/plain; charset=utf-8\r\n'
   return `${type}Content-Transfer-Encoding: quoted-printable\r\n\r\n${encoded}`
+}
+
+const LINE_CHARS_MAX = 900
+
+function hasLongLine(text: string): boolean {
+  let start = 0
+  while (text.length - start > LINE_CHARS_MAX) {
+    const end = text.lastIndexOf('\n', start + LINE_CHARS_MAX)
+    if (end < start) return true
+    start = end + 1
+  }
+  return false
 }
 
 /** Returns a boundary that occurs in none of the parts; the same input gives the same boundary. */

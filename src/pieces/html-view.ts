@@ -68,8 +68,10 @@ export function markedView(html: string): HtmlView {
 /** Styles by which senders hide text. */
 const hiding = new RegExp(
   [
-    /display\s*:\s*none|visibility\s*:\s*hidden|mso-hide\s*:\s*all|max-height\s*:\s*0/,
-    /font-size\s*:\s*[01](?:px|pt|%|em)?\s*[;"'!]|opacity\s*:\s*0\s*[;"'!]/,
+    /display\s*:\s*none|visibility\s*:\s*hidden|max-height\s*:\s*0/,
+    // In a container, its content often has a size of its own.
+    /<(?:span|font|small|p)\b[^<>]{1,500}font-size\s*:\s*[01](?:px|pt|%|em)?\s*[;"'!]/,
+    /opacity\s*:\s*0\s*[;"'!]/,
     /(?:left|top|text-indent)\s*:\s*-\d{3}|<[^<>]{1,500}\shidden[\s>=]/,
   ]
     .map(({ source }) => source)

@@ -289,7 +289,6 @@ describe('the text of a copy', () => {
     ['visibility:hidden', '<span style="visibility:hidden;color:red">secret words</span>'],
     ['a font of no size', '<font style="font-size:0px">secret words</font>'],
     ['opacity', "<p style='opacity:0'>secret words</p>"],
-    ['Outlook', '<p style="mso-hide:all">secret words</p>'],
     ['no height', '<div style="max-height:0;overflow:hidden">secret words</div>'],
     ['an attribute', '<p hidden>secret words</p>'],
     ['nested elements', '<div style="display:none"><div>secret</div> words</div>'],
@@ -436,9 +435,8 @@ describe('the other parts of a copy', () => {
   test('include the page, and the message itself', async () => {
     const page = '<html><body><p>Four words or more.</p></body></html>'
     const copy = await copyOf([html], page)
-    const hash = createHash('sha256').update(page).digest('hex')
     expect(listed(copy, 'Parts that are not included:')).toEqual([
-      `- text/html, ${page.length} bytes, SHA-256 ${hash}`,
+      '- text/html, about 1 KB, shown above as text',
     ])
     const raw = Buffer.from([...header, html, '', page].join('\r\n'))
     const whole = createHash('sha256').update(raw).digest('hex')
