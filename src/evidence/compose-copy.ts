@@ -9,7 +9,7 @@ import { hiddenMarks, type HtmlView, markedView } from '../pieces/html-view.ts'
 import { leadsSomewhere, type Link } from '../pieces/links.ts'
 import { reducedBody } from '../pieces/reduced-body.ts'
 import type { Concealer } from './conceal.ts'
-import { plainText } from './plain-forms.ts'
+import { plainText, withoutCodes, withoutCutWord } from './plain-forms.ts'
 import { composeFields, newField } from './copy-fields.ts'
 
 /** The parts of an analysis that a copy is composed from. */
@@ -18,6 +18,7 @@ export type CopiedAnalysis = Pick<
   'origin' | 'links' | 'attachments' | 'bytes' | 'sha256' | 'isReduced'
 >
 
+const READ_CHARS_MAX = 256 * 1024
 const TEXT_CHARS_MAX = 32 * 1024
 /** Maximum number of links that open other programs; those to the web are limited already. */
 const OTHER_LINKS_MAX = 50
@@ -47,7 +48,7 @@ export async function composeCopy(
   const body = isReduced ? reducedBody(raw, header) : await parseBody(raw, header)
   const page = markedView(body.html)
   const text = [
-    shownText(body, page, concealer),
+    shownText(body, page, { concealer, raw }),
     ...linkLines(analysis.links, page, concealer),
     ...partLines(analysis, body, concealer),
   ].join('\n')
@@ -87,18 +88,45 @@ function isCharset(name: string): boolean {
 
 const charsets = new RegExp(
   '^(?:us-ascii|utf-\\d{1,2}|iso-(?:8859-\\d{1,2}|2022-[a-z]{2})|windows-\\d{3,4}|koi8-[ru]|big5|' +
-    'gb\\w{2,5}|shift_jis|euc-[a-z]{2})$',
+    'gb(?:k|2312|18030)|shift_jis|euc-[a-z]{2})$',
 )
 
-/** The text as a person saw it, and then the text that the page hides. */
-function shownText({ text, html }: MessageBody, page: HtmlView, concealer: Concealer): string {
-  const isPage = html !== '' && (hasWords(page.text) || text.trim() === '')
-  const { shown, hidden } = isPage ? withoutHidden(page.text) : { shown: text, hidden: '' }
-  const its = textLines(shown, concealer)
-  const others = textLines(hidden, concealer)
-  return (
-    [its || '[no text]', ...(others === '' ? [] : ['Hidden text:', others])].join('\n\n') + '\n'
-  )
+/**
+ * The text as a person saw it, then the text that the page hides, and the plain text if it says
+ * something else than the page.
+ */
+function shownText(
+  { text, html }: MessageBody,
+  page: HtmlView,
+  { concealer, raw }: { concealer: Concealer; raw: Buffer },
+): string {
+  const { shown, hidden } = withoutHidden(page.text)
+  const isPage = html !== '' && (hasWords(shown) || text.trim() === '')
+  const isBeside = isPage && text.trim() !== '' && !alternative.test(raw.toString('latin1'))
+  const isSeen = isBeside && isOther(text, page.text)
+  const other = isSeen ? text : ''
+  const its = textLines(isPage ? shown : text, concealer)
+  const sections = [
+    its || '[no text]',
+    ...titled('Hidden text:', textLines(hidden, concealer)),
+    ...titled('Plain text beside the page:', textLines(other, concealer)),
+  ]
+  return `${sections.join('\n\n')}\n`
+}
+
+function titled(title: string, text: string): string[] {
+  return text === '' ? [] : [title, text]
+}
+
+/** Parts of which a mail program shows one. */
+const alternative = /multipart\/alternative/i
+const OTHER_WORDS_MAX = 2_000
+
+/** Whether a third of the words of a plain text are not in the page. */
+function isOther(text: string, page: string): boolean {
+  const words = text.split(/[^\p{L}]+/u, OTHER_WORDS_MAX).filter((word) => word.length > 3)
+  const known = new Set(page.split(/[^\p{L}]+/u))
+  return words.filter((word) => !known.has(word)).length > words.length / 3
 }
 
 /** Whether a page has so many words that it is more than a picture. */
@@ -131,17 +159,21 @@ const hiddenMark = new RegExp(`([${hiddenMarks.start}${hiddenMarks.end}])`)
 const HIDDEN_DEPTH_MAX = 5
 
 function textLines(text: string, concealer: Concealer): string {
-  const whole = withoutControls(plainText(text.replaceAll('\r\n', '\n'))).toWellFormed()
-  const cut = whole.slice(0, TEXT_CHARS_MAX)
-  const lines = concealer
-    .text(cut)
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n')
-    .replace(/\n{3,}/g, '\n\n')
-    .trim()
+  const plain = withoutControls(plainText(text.slice(0, READ_CHARS_MAX).replaceAll('\r\n', '\n')))
+  const whole = withoutBlankLines(withoutCodes(plain.toWellFormed()))
+  const cut = withoutCutWord(whole, TEXT_CHARS_MAX)
+  const lines = withoutBlankLines(concealer.text(cut))
   const left = whole.length - cut.length
   return left === 0 ? lines : `${lines}\n[The text goes on for ${left} characters.]`
+}
+
+/** Leaves one blank line of several, and no blanks at the ends of lines. */
+function withoutBlankLines(text: string): string {
+  const lines = text.split('\n').map((line) => line.trimEnd())
+  return lines
+    .filter((line, at) => line !== '' || lines[at - 1] !== '')
+    .join('\n')
+    .trim()
 }
 
 /** Removes tags that are shown as text, and control characters; a backspace takes one away. */
@@ -163,7 +195,7 @@ function linkLines(links: readonly Link[], page: HtmlView, concealer: Concealer)
   )
   const written = new Set<string>()
   for (const { url, kind } of [...web, ...others.slice(0, OTHER_LINKS_MAX)]) {
-    written.add(`${concealer.link(url)} (${kind})`)
+    written.add(`${concealer.link(withoutCodes(url))} (${kind})`)
   }
   return written.size === 0 ? [] : ['Links in the message:', ...withDashes(written), '']
 }
@@ -177,7 +209,8 @@ function partLines(
   concealer: Concealer,
 ): string[] {
   const parts = attachments.slice(0, PARTS_MAX).map(({ type, name, ...file }) => {
-    const called = name === null ? '' : ` "${concealer.fileName(name).replaceAll('"', '')}"`
+    const called =
+      name === null ? '' : ` "${concealer.fileName(withoutCodes(name)).replaceAll('"', '')}"`
     return `${shownType(type, concealer)}${called}, ${file.bytes} bytes, SHA-256 ${file.sha256}`
   })
   const more = attachments.length - parts.length

@@ -1,10 +1,10 @@
-import { customersDomain, publicDomain, registrableDomain } from '../mail/address.ts'
+import { domainToASCII } from 'node:url'
+import { customersDomain, domainOf, publicDomain, registrableDomain } from '../mail/address.ts'
 import { parseIp } from '../mail/ip.ts'
-import { freeMailDomains } from '../pieces/features/material.ts'
 import { type Codes, codeShape, redactedDomain } from './codes.ts'
 import { isDense, lettered, withoutEncodedBlocks, withoutSpelling } from './encodings.ts'
 import type { Place } from './find-needles.ts'
-import type { FindOptions, Identity } from './identity.ts'
+import { type FindOptions, type Identity, isMailboxProvider, untagged } from './identity.ts'
 import { LinkWriter } from './link-writer.ts'
 import { decoded, plainText, withoutAccents, withoutHz } from './plain-forms.ts'
 import { isMachineMade, isReadable, mailboxPieces } from './readable.ts'
@@ -27,6 +27,8 @@ export class Concealer {
   readonly #codes: Codes
   readonly #issuers: ReadonlySet<string>
   readonly #links = new LinkWriter(this)
+  /** A message repeats most of its addresses. */
+  readonly #mailboxes = new Map<string, string>()
 
   constructor({ identity, codes, issuers = [] }: ConcealOptions) {
     this.#identity = identity
@@ -45,11 +47,14 @@ export class Concealer {
 
   /** The code of a recipient, as an address. */
   readonly person = (address: string): string =>
-    `${this.#codes.ofPerson(address)}@${redactedDomain}`
+    `${this.#codes.ofPerson(untagged(address))}@${redactedDomain}`
 
   /** A text in which only people are concealed. */
   readonly people = (text: string, options?: FindOptions): string =>
-    replaced(text, this.#identity.find(text, options), this.#codes)
+    replaced(text, this.#identity.find(text, options), {
+      codes: this.#codes,
+      isOwnHost: this.#identity.isOwnHost,
+    })
 
   /** A text for people: its links, addresses and machine-made words are concealed as well. */
   readonly text = (text: string): string =>
@@ -77,7 +82,10 @@ export class Concealer {
   /** A host name: the registrable domain stays, and so do labels shorter than `labelMin`. */
   readonly host = (name: string, labelMin = 0): string => {
     if (this.#identity.isOwnHost(name)) return `${this.#codes.ofPerson(name)}.invalid`
-    if (name.startsWith('[') || parseIp(name)) return name
+    if (name.startsWith('[')) {
+      return parseIp(name.slice(1, -1).replace(/^ipv6:/i, '')) ? name : this.token(name)
+    }
+    if (parseIp(name)) return name
     if (/^(?:0x[\da-f]{1,8}|\d{8,10})$/i.test(name)) return canonicalIp(name) ?? this.token(name)
     const domain = customersDomain(name.toLowerCase())
     if (domain === undefined) return this.#labels(name, Math.min(labelMin, 1))
@@ -91,17 +99,26 @@ export class Concealer {
 
   /** An address of the sender's side: the domain stays, and so do the words before it. */
   readonly mailbox = (address: string): string => {
+    const known = this.#mailboxes.get(address)
+    if (known !== undefined) return known
+    const written = this.#newMailbox(address)
+    if (this.#mailboxes.size < MAILBOXES_MAX) this.#mailboxes.set(address, written)
+    return written
+  }
+
+  #newMailbox(address: string): string {
     const at = address.lastIndexOf('@')
     if (at < 0) return this.#mailboxName(this.people(address, { isLink: true }))
     const domain = address.slice(at + 1)
     if (this.#identity.isOwn(address)) return this.person(address)
     if (domain === redactedDomain || this.isIssuer(domain)) return address
     const named = this.people(address, { keepsDomain: true, isLink: true })
-    if (!named.includes('@')) return `${named}@${redactedDomain}`
+    if (wholeCode.test(named)) return `${named}@${redactedDomain}`
+    if (!named.includes('@')) return named
     const local = this.people(named.slice(0, named.lastIndexOf('@')), { isLink: true })
     // An account of a provider of mailboxes belongs to the author; nobody makes one per recipient.
-    const isAccount = freeMailDomains.has(domain.toLowerCase())
-    return `${isAccount ? local : this.#mailboxName(local)}@${this.host(domain)}`
+    const isAccount = isMailboxProvider(domain.toLowerCase())
+    return `${isAccount ? local : this.#mailboxName(local)}@${this.host(asciiOf(domain))}`
   }
 
   /** A Message-ID with or without angle brackets: the host stays. */
@@ -115,7 +132,7 @@ export class Concealer {
     if (text.includes('://') || /^(?:www\.|mailto:)/i.test(text)) return trimmed(text, this.link)
     if (text.includes(':') && parseIp(text)) return text
     if (text.includes('@')) return between(text, addressShape, this.mailbox, this.#loose)
-    if (labelMin !== undefined) {
+    if (labelMin !== undefined && !text.includes('%')) {
       const isHost = publicDomain(text.toLowerCase().replace(/[;,:]+$/, '')) !== undefined
       if (!isHost && isDense(text)) return this.token(text)
       return between(text, hostShape, (name) => this.host(name, labelMin), this.#loose)
@@ -150,8 +167,8 @@ export class Concealer {
 
   /** Codes the runs of letters and digits that are not kept. */
   #pieces(text: string, isKept: (piece: string) => boolean): string {
-    return text.replace(piece, (one, code?: string) =>
-      code === undefined && !isKept(one) ? this.token(one) : one,
+    return between(text, codeInText, asItIs, (rest) =>
+      rest.replace(piece, (one) => (isKept(one) ? one : this.token(one))),
     )
   }
 
@@ -165,14 +182,68 @@ export class Concealer {
 }
 
 const asItIs = (text: string) => text
-const piece = new RegExp(`(${codeShape.source})|[A-Za-z0-9]+`, 'g')
+const piece = /[A-Za-z\d]+/g
+const MAILBOXES_MAX = 1_000
+const wholeCode = new RegExp(`^${codeShape.source}$`)
 const codeInText = new RegExp(codeShape, 'g')
-const hostShape = /(?:[\w-]{1,200}\.)+[A-Za-z][\w-]{1,200}/g
-const addressShape = /[^\s@<>:;,"]{1,128}@[\p{L}\p{N}.-]{1,253}/gu
+const hostShape = /(?<![\w.-])(?:[\w-]{1,200}\.)+[A-Za-z][\w-]{1,200}/g
+const addressShape = /(?<![^\s@<>:;,"])[^\s@<>:;,"]{1,128}@[\p{L}\p{N}.-]{1,253}/gu
 
 /** A label of a machine without the address that is part of it: `ip-192-0-2-7`. */
 function withoutIp(label: string): string {
   return label.replace(/\d{1,3}(?:[-_]\d{1,3}){3}/, '')
+}
+
+/** Replaces the places where people are named by their codes, except within the evidence. */
+function replaced(
+  text: string,
+  places: readonly Place[],
+  { codes, isOwnHost }: Pick<Identity, 'isOwnHost'> & { codes: Codes },
+): string {
+  if (places.length === 0) return text
+  const evidence = evidenceIn(text, isOwnHost)
+  const isFree = ({ start, end, owner, isProven }: Place) => {
+    if (isProven) return true
+    const its = registrableDomain(domainOf(owner) ?? owner)
+    return evidence.every((one) => end <= one.start || start >= one.end || one.domain === its)
+  }
+  let result = ''
+  let done = 0
+  for (const place of places) {
+    if (place.start < done || !isFree(place)) continue
+    result += text.slice(done, place.start) + codes.ofPerson(place.owner)
+    done = place.end
+  }
+  return result + text.slice(done)
+}
+
+/** Where an address of a machine or a registrable domain is in a text. */
+type Evidence = { start: number; end: number; domain: string }
+
+const evidenceShape = new RegExp(
+  [
+    /(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])/,
+    /(?<![\w.-])(?:[\w-]{1,63}\.){1,20}[A-Za-z]{2,24}(?![\w-])/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'g',
+)
+
+/**
+ * Returns the addresses of machines and the registrable domains in a text: the sender may choose a
+ * recipient whose name is part of them. The domains of the reporter are no evidence.
+ */
+function evidenceIn(text: string, isOwnHost: Identity['isOwnHost']): Evidence[] {
+  if (!text.includes('.')) return []
+  return Array.from(text.matchAll(evidenceShape)).flatMap(({ 0: found, index }) => {
+    const end = index + found.length
+    if (/^[\d.]+$/.test(found)) return [{ start: index, end, domain: found }]
+    const domain = publicDomain(found.toLowerCase())
+    return domain === undefined || isOwnHost(domain)
+      ? []
+      : [{ start: end - domain.length, end, domain }]
+  })
 }
 
 /** An IP address that is written as one number or in hexadecimal, as browsers read it. */
@@ -181,29 +252,6 @@ function canonicalIp(name: string): string | undefined {
   return read !== undefined && parseIp(read) ? read : undefined
 }
 
-/** Replaces the places where people are named by their codes. */
-function replaced(text: string, places: readonly Place[], codes: Codes): string {
-  if (places.length === 0) return text
-  const hosts = hostsIn(text)
-  let result = ''
-  let done = 0
-  for (const { start, end, owner } of places) {
-    if (start < done || hosts.some((host) => start >= host.start && end <= host.end)) continue
-    result += text.slice(done, start) + codes.ofPerson(owner)
-    done = end
-  }
-  return result + text.slice(done)
-}
-
-/**
- * Returns where the registrable domains of links are in a text: a spammer may give a host the name
- * of the recipient, and the host is the evidence.
- */
-function hostsIn(text: string): { start: number; end: number }[] {
-  if (!text.includes('//')) return []
-  return Array.from(text.matchAll(/\/\/(?:[^\s/@?#]{1,200}@)?([\w.-]{1,253})/g), (found) => {
-    const name = found[1] ?? ''
-    const end = found.index + found[0].length
-    return { start: end - (registrableDomain(name)?.length ?? name.length), end }
-  })
+function asciiOf(domain: string): string {
+  return /^[\0-\x7f]*$/.test(domain) ? domain : domainToASCII(domain) || domain
 }

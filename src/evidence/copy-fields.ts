@@ -2,11 +2,14 @@ import { decodeHTML } from 'entities/decode'
 import { parseMailboxes } from '../mail/address.ts'
 import { decodeHeaderText } from '../mail/encoded-word.ts'
 import { type HeaderField, writtenField } from '../mail/header.ts'
-import { composeEncodedWords, foldText } from '../mail/seven-bit.ts'
+import { parseIp } from '../mail/ip.ts'
+import { composeMailDate } from '../mail/mail-parts.ts'
+import { parseMailDate } from '../mail/date.ts'
+import { composeEncodedWords, foldText, utf8Words } from '../mail/seven-bit.ts'
 import { cleanLine } from '../mail/text.ts'
-import { redactedDomain } from './codes.ts'
+import { codeShape } from './codes.ts'
 import type { Concealer } from './conceal.ts'
-import { decoded, plainText } from './plain-forms.ts'
+import { decoded, plainText, withoutCodes, withoutCutWord } from './plain-forms.ts'
 import { between } from './text-words.ts'
 import { mailboxFields } from './field-names.ts'
 import { addressesIn } from './identity.ts'
@@ -19,7 +22,12 @@ import { receiverFields, type SenderField, senderFields } from './sender-fields.
 type Side = 'ours' | 'entry' | 'sender'
 
 /** What the rule of a field needs. */
-type Context = { concealer: Concealer; side: Side }
+type Context = {
+  concealer: Concealer
+  side: Side
+  /** The value as it was written, of which up to 64 KB are read. */
+  raw: string
+}
 
 /** Returns what may leave of the value of a field; undefined: nothing. */
 type Rule = (value: string, context: Context) => string | undefined
@@ -27,9 +35,12 @@ type Rule = (value: string, context: Context) => string | undefined
 /** The fields of a copy, and those that were left out: known names, and the number of others. */
 export type CopyFields = { fields: HeaderField[]; omitted: string[]; unknown: number }
 
-/** Maximum number of fields, and of characters in the value of one. */
-const FIELDS_MAX = 300
+/** Maximum number of fields that are read, of those with one name, and of characters of a value. */
+const FIELDS_MAX = 5_000
+const SAME_NAME_MAX = 50
 const VALUE_CHARS_MAX = 4_000
+/** Lists are read further, because what is in front may only push the rest out. */
+const LIST_CHARS_MAX = 64 * 1024
 
 /**
  * Composes the header of a copy from a list of fields, each with a rule for its value. The first
@@ -42,23 +53,26 @@ export function composeFields(
 ): CopyFields {
   const composed: HeaderField[] = []
   const omitted = new Set<string>()
+  const counts = new Map<string, number>()
   let unknown = 0
   let received = 0
-  for (const { key, name, value } of fields.slice(0, FIELDS_MAX)) {
+  for (const { key, value } of fields.slice(0, FIELDS_MAX)) {
     if (key === 'received') received++
     const rule = ruleOf(key)
+    const known = knownName(key)
     if (rule === undefined) {
-      if (replacedFields.has(key)) continue
-      const known = knownName(key, name)
-      if (known === undefined) unknown++
-      else omitted.add(known)
+      if (known !== undefined) omitted.add(known)
+      else if (!replacedFields.has(key)) unknown++
       continue
     }
+    const count = (counts.get(key) ?? 0) + 1
+    counts.set(key, count)
     const side = received > ours ? 'sender' : received < ours ? 'ours' : entryOr(key)
-    const text = readable(value.slice(0, VALUE_CHARS_MAX))
-    const written = rule(text, { concealer, side })
-    if (written === undefined) omitted.add(name)
-    else composed.push(newField(shownNames.get(key) ?? name, written))
+    const raw = value.slice(0, LIST_CHARS_MAX)
+    const text = readable(withoutCutWord(value, VALUE_CHARS_MAX))
+    const written = count > SAME_NAME_MAX ? undefined : rule(text, { concealer, side, raw })
+    if (written === undefined) omitted.add(known ?? '')
+    else composed.push(newField(known ?? '', written))
   }
   unknown += Math.max(0, fields.length - FIELDS_MAX)
   return { fields: composed, omitted: [...omitted], unknown }
@@ -70,7 +84,7 @@ function entryOr(key: string): Side {
 
 /** The value of a field as a person would read it. */
 function readable(value: string): string {
-  const text = cleanLine(plainText(decodeHeaderText(value)))
+  const text = withoutCodes(cleanLine(plainText(decodeHeaderText(value))))
   return text.includes('&#') ? decodeHTML(text) : text
 }
 
@@ -91,36 +105,65 @@ function oneOf(...known: readonly string[]): Rule {
   }
 }
 
+const usualDate =
+  /^(?:[A-Z][a-z]{2}, ?)?\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d(?::\d\d)? (?:[+-]\d{4}|[A-Z]{1,4})$/
+
 const date: Rule = (value) => {
-  const bare = value.replace(/\s*\([^)]*\)/g, '')
-  return /^[A-Za-z]{0,9},? ?\d{1,4}[\w ,:+/.-]{4,50}$/.test(bare) ? bare : undefined
+  const bare = value
+    .slice(0, DATE_CHARS_MAX)
+    .replace(/\([^()]*\)/g, '')
+    .trim()
+  if (usualDate.test(bare)) return bare
+  const read = parseMailDate(bare)
+  return read && composeMailDate(read)
 }
 
-const recipients: Rule = (value, { concealer }) => {
-  const codes = addressesIn(value).map(concealer.person)
+const DATE_CHARS_MAX = 100
+
+const RECIPIENTS_MAX = 100
+
+const recipients: Rule = (_, { concealer, raw }) => {
+  const found = addressesIn(decodeHeaderText(raw)).slice(0, RECIPIENTS_MAX)
+  const codes = found.map(concealer.person)
   return codes.length === 0 ? 'undisclosed-recipients:;' : [...new Set(codes)].join(', ')
 }
 
-const authors: Rule = (value, { concealer }) => {
-  // People first: a name may contain signs that separate addresses.
-  const named = concealer.people(value, { keepsDomain: true })
-  const whole = named.replace(/<(redacted-\w{16})>/g, `<$1@${redactedDomain}>`)
-  const mailboxes = parseMailboxes(whole).map(({ name, address }) => {
-    const shown = concealer.words(name).replace(/["\\\r\n]/g, '')
-    if (address === '') return shown === '' ? [] : [`"${shown}"`]
-    const written = `<${concealer.mailbox(address)}>`
-    return [shown === '' ? written : `${quoted(shown)} ${written}`]
-  })
-  return mailboxes.flat().join(', ') || undefined
+const AUTHORS_MAX = 10
+
+/** Reads the list before the names are decoded: a decoded name may contain signs of a list. */
+const authors: Rule = (_, { concealer, raw }) => {
+  const written: string[] = []
+  let name = ''
+  for (const mailbox of parseMailboxes(lastMailboxes(raw))) {
+    name = `${name} ${readable(mailbox.name)}`.trim()
+    if (mailbox.address === '') continue
+    const shown = nameOf(concealer.words(name))
+    const address = concealer.mailbox(withoutCodes(plainText(decodeHeaderText(mailbox.address))))
+    written.push(shown === '' ? `<${address}>` : `${shown} <${address}>`)
+    name = ''
+  }
+  if (name !== '') written.push(nameOf(concealer.words(name)))
+  return written.slice(0, AUTHORS_MAX).join(', ') || undefined
 }
 
-/** Words beyond ASCII become encoded words, which must not be quoted (RFC 2047 §5). */
-function quoted(name: string): string {
-  return /^[\x20-\x7e]*$/.test(name) ? `"${name}"` : name
+/** A list, or the end of a long one, where the address is. */
+function lastMailboxes(raw: string): string {
+  if (raw.length <= VALUE_CHARS_MAX) return raw
+  const at = raw.lastIndexOf('<')
+  return at < 0 ? raw : raw.slice(Math.max(0, at - NAME_CHARS_MAX))
+}
+
+const NAME_CHARS_MAX = 300
+
+/** A display name: words beyond ASCII become encoded words (RFC 2047 §5). */
+function nameOf(name: string): string {
+  const shown = name.slice(0, NAME_CHARS_MAX)
+  if (shown === '') return ''
+  return /^[\x20-\x7e]*$/.test(shown) ? `"${shown.replace(/["\\]/g, '')}"` : utf8Words(shown)
 }
 
 const returnPath: Rule = (value, { concealer }) => {
-  const [address] = addressesIn(value)
+  const [address] = /[^\s<>]{1,320}@[^\s<>@]{1,253}/.exec(value) ?? []
   if (address === undefined) return value.replace(/\s/g, '') === '<>' ? '<>' : undefined
   return `<${concealer.mailbox(address)}>`
 }
@@ -134,9 +177,13 @@ const messageIds: Rule = (value, { concealer }) => {
 }
 
 /** A list of links in angle brackets (RFC 2369). */
-const links: Rule = (value, { concealer }) => {
-  const found = value.match(/<[^<>]{1,2000}>/g) ?? []
-  const written = found.map((one) => `<${concealer.link(one.slice(1, -1).replace(/\s+/g, ''))}>`)
+const LINKS_MAX = 10
+
+const links: Rule = (_, { concealer, raw }) => {
+  const found = (raw.match(/<[^<>]{1,2000}>/g) ?? []).slice(0, LINKS_MAX)
+  const written = found.map(
+    (one) => `<${concealer.link(withoutCodes(one.slice(1, -1).replace(/\s+/g, '')))}>`,
+  )
   return written.join(', ') || undefined
 }
 
@@ -161,7 +208,7 @@ const received: Rule = (value, { concealer, side }) => {
     return before + (person.includes('@') ? concealer.person(person) : concealer.token(person))
   })
   const isKept = (clause: string) => side === 'entry' || versionId.test(clause)
-  const codeOf = (id: string) => (id.startsWith('redacted-') ? id : concealer.token(id))
+  const codeOf = (id: string) => (wholeCode.test(id) ? id : concealer.token(id))
   const known =
     side === 'ours'
       ? direct.replace(ownMachine, (_, by: string, name: string) => by + concealer.token(name))
@@ -176,6 +223,7 @@ const received: Rule = (value, { concealer, side }) => {
 
 /** Shorter labels of machines that handed the message over stay, even if they look like codes. */
 export const HOST_LABEL_MIN = 16
+const wholeCode = new RegExp(`^${codeShape.source}$`)
 const forClause = /(\sfor\s+<?)([^\s<>;()]{1,320})/gi
 /** Microsoft's servers write their version there. */
 const versionId = /\sid\s+\d{1,2}(?:\.\d{1,5}){2,3}$/i
@@ -185,7 +233,7 @@ const idClause = /\sid\s+<?[^\s<>;()]{1,200}/gi
 /** A signature (RFC 6376, RFC 8617): who signed, with which key, when, and what. */
 const signature: Rule = (value, { concealer }) => {
   const kept = value.split(';').flatMap((tag) => {
-    const [, name = '', rest = ''] = /^\s*([a-z]{1,2})\s*=\s*(.*?)\s*$/is.exec(tag) ?? []
+    const [, name = '', rest = ''] = /^([a-z]{1,2})\s*=(.*)$/is.exec(tag.trim()) ?? []
     const written = signatureTags[name.toLowerCase()]?.(rest.replace(/\s+/g, ''), concealer)
     return written === undefined ? [] : [`${name}=${written}`]
   })
@@ -219,7 +267,7 @@ const signatureTags: Readonly<Record<string, Tag>> = {
   c: tagOf(/^(?:simple|relaxed)(?:\/(?:simple|relaxed))?$/i),
   q: tagOf(/^dns(?:\/txt)?$/i),
   cv: tagOf(/^(?:none|pass|fail)$/i),
-  t: tagOf(/^\d{1,12}$/),
+  t: tagOf(/^1\d{9}$/),
   ...{ d: hostTag, s: selectorTag },
   // The identity of a person (RFC 6376 §3.5), or the number of an ARC set.
   i(value, { host: write }) {
@@ -230,7 +278,7 @@ const signatureTags: Readonly<Record<string, Tag>> = {
   h: (value) =>
     value
       .split(':')
-      .filter((name) => knownName(name.toLowerCase(), name) !== undefined)
+      .filter((name) => knownName(name.toLowerCase()) !== undefined)
       .join(':'),
 }
 
@@ -240,13 +288,21 @@ const results: Rule = (value, { concealer }) => {
   const kept = bare.split(';').flatMap((part, index) => {
     const [first = '', ...rest] = part.trim().split(/\s+/)
     if (index === 0 && /^[\w.-]{1,253}$/.test(first)) return [concealer.host(first)]
-    if (!/^(?:[a-z-]{2,20}=[a-z]{2,20}|i=\d{1,2})$/i.test(first)) return []
+    if (!resultShape.test(first)) return []
     return [
       [first.toLowerCase(), ...rest.flatMap((one) => propertyOf(one, concealer) ?? [])].join(' '),
     ]
   })
   return kept.join('; ') || undefined
 }
+
+/** Methods and results of RFC 8601, and a few that services write. */
+const resultShape = new RegExp(
+  '^(?:i=\\d{1,2}|(?:auth|spf|dkim|dmarc|arc|iprev|bimi|dkim-atps|dkim-adsp|domainkeys|sender-id|' +
+    'compauth|x-[a-z-]{2,12})=(?:none|pass|fail|softfail|hardfail|neutral|policy|temperror|' +
+    'permerror|bestguesspass|declined|skipped))$',
+  'i',
+)
 
 /** Properties whose value is a domain, or an address of which only the domain leaves. */
 const domainProperty =
@@ -265,9 +321,12 @@ function propertyOf(text: string, concealer: Concealer): string | undefined {
   return `${name}=${write(domain, /helo$/i.test(name) ? HOST_LABEL_MIN : 0)}`
 }
 
+const spfShape =
+  /^(none|pass|fail|softfail|neutral|temperror|permerror|error)\b(?:\s*\([^()]*\))?\s*(.*)$/i
+
 /** Received-SPF (RFC 7208 §9.1): the result, and the pairs that name hosts. */
 const spf: Rule = (value, { concealer }) => {
-  const [, result, pairs = ''] = /^([a-z]{3,10})\b(?:\s*\([^()]*\))?\s*(.*)$/i.exec(value) ?? []
+  const [, result, pairs = ''] = spfShape.exec(value) ?? []
   if (result === undefined) return undefined
   const kept = pairs.split(/[;\s]+/).flatMap((one) => propertyOf(one, concealer) ?? [])
   return [result.toLowerCase(), kept.join('; ')].join(' ').trim()
@@ -284,12 +343,16 @@ const address: Rule = (value, { concealer }) => {
 const described: Rule = (value, { concealer }) =>
   /^original domain\b|\bforwarder owner\b/i.test(value)
     ? undefined
-    : concealer.words(value.replace(/\sfor\s.*$/i, ''))
+    : concealer.words(value, { labelMin: HOST_LABEL_MIN })
 
 /** The rule for each kind of field of the sender's side. */
 const senderRules: Readonly<Record<SenderField['value'], Rule>> = {
   ...{ text: words, mixed: described, path: described, account: words, address },
-  ip: (value) => (/^\[?[\d.:a-f]{3,45}\]?$/i.test(value) ? value : undefined),
+  ip: (value) =>
+    (value.match(/[\da-f]*[.:][\da-f.:]+/gi) ?? [])
+      .map((one) => (parseIp(one) ? one : one.replace(/:\d+$/, '')))
+      .filter((one) => parseIp(one))
+      .join(', ') || undefined,
   message: token,
 }
 
@@ -344,19 +407,22 @@ const usualNames = new Set(
 const replacedFields = new Set(['mime-version', 'content-type', 'content-transfer-encoding'])
 
 /**
- * The name of a field that software writes, which identifies nobody; of a family, its beginning.
- * Undefined for any other.
+ * The name of a field that software writes, as standards write it; of a family, its beginning.
+ * Undefined for any other, and for the fields that the copy has anyway.
  */
-function knownName(key: string, name: string): string | undefined {
-  const family = receiverPrefixes.find((one) => key.startsWith(one.name))
-  if (family) return `${name.slice(0, family.name.length)}*`
+function knownName(key: string): string | undefined {
+  const family = [...receiverPrefixes, ...senderPrefixes].find((one) => key.startsWith(one.name))
+  if (family) return capitalized(family.name.replace(/-$/, ''))
   const isKnown =
     ruleOf(key) !== undefined ||
-    replacedFields.has(key) ||
     usualNames.has(key) ||
     mailboxFields.has(key) ||
     receiverNames.has(key)
-  return isKnown ? name : undefined
+  return isKnown ? (shownNames.get(key) ?? capitalized(key)) : undefined
+}
+
+function capitalized(key: string): string {
+  return key.replace(/(?:^|-)[a-z]/g, (letter) => letter.toUpperCase())
 }
 
 /** Names as standards write them: the letters in a name could be a code. */

@@ -47,7 +47,8 @@ export function isDense(text: string): boolean {
 }
 
 /** A short text in base64 with one of its signs. */
-const shortBase64 = /^(?=.*\d)(?=.*[a-z])(?=.*[A-Z])(?=.*[+/=])[A-Za-z\d+/]{7,}={0,2}$/
+const shortBase64 =
+  /^(?=.*[a-z])(?=.*[A-Z])(?:(?=.*\d)(?=.*\+)[A-Za-z\d+/]{7,}|[A-Za-z\d+/]{6,}={1,2})$/
 /** Whether a text has base64 with a dot after every four letters. */
 function isInFours(text: string): boolean {
   if (text.length < FOURS_MIN || !inFours.test(text) || usualCase.test(text)) return false

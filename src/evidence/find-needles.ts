@@ -10,13 +10,15 @@ export type Needle = {
   /** What follows the text, after at most two more letters: `Jane Q. Roe`. */
   then?: string
   owner: string
+  /** Whether it is an address of the reporter that no sender chose. */
+  isProven?: boolean
   rule: 'anywhere' | 'word' | 'name' | 'capital'
 }
 
 const INITIALS_MAX = 2
 
 /** Where a needle was found in a text. */
-export type Place = { start: number; end: number; owner: string }
+export type Place = { start: number; end: number; owner: string; isProven: boolean }
 
 /** Finds needles in a text, in order, without overlaps; `isAnyCase`: names count in any case. */
 export type Finder = (text: string, isAnyCase?: boolean) => Place[]
@@ -28,7 +30,7 @@ const SLOTS = 1 << 14
  * needles at the same place, the longer one is found.
  */
 export function createFinder(needles: readonly Needle[]): Finder {
-  const bySlot = new Map<number, Needle[]>()
+  const bySlot = new Map<number, Bucket>()
   const marked = new Uint8Array(SLOTS)
   const known = new Set<string>()
   for (const needle of needles.toSorted((one, other) => lengthOf(other) - lengthOf(one))) {
@@ -37,7 +39,9 @@ export function createFinder(needles: readonly Needle[]): Finder {
     known.add(key)
     const slot = slotOf(needle.text, 0)
     marked[slot] = 1
-    bySlot.getOrInsertComputed(slot, () => []).push(needle)
+    const bucket = bySlot.getOrInsertComputed(slot, () => ({ needles: [], byText: new Map() }))
+    bucket.needles.push(needle)
+    bucket.byText.getOrInsertComputed(needle.text, () => []).push(needle)
   }
   return (text, isAnyCase = false) => {
     const places = placesIn(skeletonOf(text), isAnyCase)
@@ -67,10 +71,11 @@ export function createFinder(needles: readonly Needle[]): Finder {
     for (let at = 0; at + 1 < letters.length; at++) {
       const slot = slotOf(letters, at)
       if (marked[slot] !== 1) continue
-      for (const needle of bySlot.get(slot) ?? []) {
+      for (const needle of candidatesAt(bySlot.get(slot), letters, at)) {
         const end = endOf(needle, letters, at)
         if (end === undefined || !isAllowed(needle, at, end)) continue
-        places.push({ start: starts[at] ?? 0, end: ends[end - 1] ?? 0, owner: needle.owner })
+        const { owner, isProven = false } = needle
+        places.push({ start: starts[at] ?? 0, end: ends[end - 1] ?? 0, owner, isProven })
         at = end - 1
         break
       }
@@ -92,6 +97,22 @@ function joined(places: readonly Place[]): Place[] {
 
 function slotOf(text: string, at: number): number {
   return (Math.imul(text.charCodeAt(at), 0x9e37) ^ text.charCodeAt(at + 1)) & (SLOTS - 1)
+}
+
+/** Needles with the same first letters, the longest first, and the same by their texts. */
+type Bucket = { needles: Needle[]; byText: Map<string, Needle[]>; lengths?: number[] }
+
+/** Above this number, needles are looked up by their text instead of one after the other. */
+const ONE_BY_ONE_MAX = 16
+
+function candidatesAt(bucket: Bucket | undefined, letters: string, at: number): Needle[] {
+  if (bucket === undefined) return []
+  const { needles, byText } = bucket
+  if (needles.length <= ONE_BY_ONE_MAX) return needles
+  bucket.lengths ??= [...new Set([...byText.keys()].map(({ length }) => length))].sort(
+    (one, other) => other - one,
+  )
+  return bucket.lengths.flatMap((length) => byText.get(letters.slice(at, at + length)) ?? [])
 }
 
 function lengthOf({ text, then = '' }: Needle): number {

@@ -11,7 +11,7 @@ import type { HeaderField } from '../mail/header.ts'
 import { freeMailDomains } from '../pieces/features/material.ts'
 import { mailboxFields, recipientFields } from './field-names.ts'
 import { createFinder, type Needle, type Place } from './find-needles.ts'
-import { commonNames } from './common-names.ts'
+import { commonNames, sharedNames } from './common-names.ts'
 import { plainOf } from './skeleton.ts'
 
 /** What may not leave: everything by which the reporter of one message can be recognized. */
@@ -37,7 +37,7 @@ const DELIVERED_MAX = 10
 /** Of more recipients that the sender claims, only the addresses are searched. */
 const CLAIMED_MAX = 20
 /** Maximum number of recipients that are searched. */
-const PEOPLE_MAX = 3_000
+const PEOPLE_MAX = 1_000
 
 /** What is known of the reporter besides the header of the message. */
 export type KnownReporter = {
@@ -59,6 +59,7 @@ export type KnownReporter = {
 export function createIdentity(fields: readonly HeaderField[], given: KnownReporter): Identity {
   const verified = new Set(given.authors?.map((address) => address.toLowerCase()))
   const { delivered, claimed: named } = recipientsIn(fields, given.ours)
+  const proven = distinct([...given.addresses, ...delivered])
   const claimed = named.filter((address) => !verified.has(address.toLowerCase()))
   const few = claimed.length <= CLAIMED_MAX ? claimed : []
   const own = distinct([...given.addresses, ...delivered.slice(0, DELIVERED_MAX), ...few])
@@ -66,10 +67,13 @@ export function createIdentity(fields: readonly HeaderField[], given: KnownRepor
   const everybody = new Set([...own, ...others].map(untagged))
   const domains = ownDomains([...given.addresses, ...delivered.slice(0, DELIVERED_MAX)])
   const claimedDomains = ownDomains(few).difference(domains).difference(senderDomains(fields))
+  const provenMailboxes = new Set(proven.map(untagged))
   const needles = [
-    ...own.flatMap(ownAddressNeedles),
-    ...others.filter((one) => !own.includes(one)).flatMap(addressNeedles),
-    ...namesOf(fields, own).flatMap(nameNeedles),
+    ...own.filter((one) => proven.includes(one)).flatMap((one) => ownAddressNeedles(one, true)),
+    ...distinct([...own, ...others])
+      .filter((one) => !proven.includes(one))
+      .flatMap(claimedNeedles),
+    ...namesOf(fields, own).flatMap((name) => nameNeedles(name, provenMailboxes.has(name.owner))),
     ...knownNeedles(given),
   ]
   const find = createFinder(needles)
@@ -118,11 +122,12 @@ export function recipientsIn(
 
 const FIELD_CHARS_MAX = 64 * 1024
 const forClause = /\sfor\s+<?([^\s<>;()]{1,128}@[^\s<>;()]{1,253})/gi
-const addressInText = /[^\s<>,;:"'()[\]@]{1,128}@[\p{L}\p{N}.-]{1,253}/gu
+const addressInText = /(?<![^\s<>,;:"()[\]@])[^\s<>,;:"()[\]@]{1,128}@[\p{L}\p{N}.-]{1,253}/gu
 
 /** Returns the strings in a text that look like addresses. */
 export function addressesIn(text: string): string[] {
-  return text.includes('@') ? Array.from(text.matchAll(addressInText), ([address]) => address) : []
+  if (!text.includes('@')) return []
+  return Array.from(text.matchAll(addressInText), ([address]) => address.replace(/^'+/, ''))
 }
 
 function distinct(addresses: readonly string[]): string[] {
@@ -133,7 +138,7 @@ function distinct(addresses: readonly string[]): string[] {
 const google = /@g(?:oogle)?mail\.com$/
 
 /** The address of the mailbox, in lower case: without a tag, and without dots that mean nothing. */
-function untagged(address: string): string {
+export function untagged(address: string): string {
   const lower = address.trim().toLowerCase()
   const at = lower.lastIndexOf('@')
   const local = lower.slice(0, at).replace(/(?<=.)\+.*$/, '')
@@ -141,32 +146,44 @@ function untagged(address: string): string {
   return `${local.replaceAll('.', '')}@gmail.com`
 }
 
+/** Providers of mailboxes that have a domain in each country. */
+const inManyCountries = /^(?:hotmail|outlook|live|yahoo|ymail|gmx|msn|aol|protonmail)\.[a-z.]{2,6}$/
+
+export function isMailboxProvider(domain: string): boolean {
+  return freeMailDomains.has(domain) || inManyCountries.test(domain)
+}
+
 /** The registrable domains of addresses, except those of providers of mailboxes. */
 function ownDomains(own: readonly string[]): Set<string> {
   const domains = own.flatMap((address) => {
     const domain = domainOf(address)
-    if (domain === undefined || freeMailDomains.has(domain)) return []
-    const registrable = registrableDomain(domain)
-    return registrable === undefined || freeMailDomains.has(registrable) ? [] : [registrable]
+    const registrable = registrableDomainOf(domain)
+    if (domain === undefined || registrable === undefined) return []
+    return isMailboxProvider(domain) || isMailboxProvider(registrable) ? [] : [registrable]
   })
   return new Set(domains)
 }
 
-/** The domains that the sender names as its own: they are the evidence. */
-function senderDomains(fields: readonly HeaderField[]): Set<string> {
+/** The addresses that the sender names as its own. */
+function senderAddresses(fields: readonly HeaderField[]): string[] {
   const keys = new Set(['from', 'sender', 'reply-to', 'return-path'])
-  const domains = fields
+  return fields
     .filter(({ key }) => keys.has(key))
     .flatMap(({ value }) => addressesIn(value.slice(0, FIELD_CHARS_MAX)))
-    .flatMap((address) => registrableDomainOf(domainOf(address)) ?? [])
-  return new Set(domains)
+    .map((address) => address.toLowerCase())
+}
+
+/** The domains that the sender names as its own: they are the evidence. */
+function senderDomains(fields: readonly HeaderField[]): Set<string> {
+  const addresses = senderAddresses(fields)
+  return new Set(addresses.flatMap((address) => registrableDomainOf(domainOf(address)) ?? []))
 }
 
 /** What the account knows of the reporter. */
 function knownNeedles({ addresses, names = [], userNames = [], telephones = [] }: KnownReporter) {
   const owner = untagged(addresses[0] ?? '')
   return [
-    ...names.flatMap((name) => nameNeedles({ words: wordsOf(name), owner })),
+    ...names.flatMap((name) => nameNeedles({ words: wordsOf(name), owner }, true)),
     ...userNames.flatMap((name) => localNeedles(name.toLowerCase(), owner)),
     ...telephones.flatMap((number) => telephoneNeedles(number, owner)),
   ]
@@ -219,19 +236,39 @@ function addressNeedles(address: string): Needle[] {
   ])
 }
 
-function ownAddressNeedles(address: string): Needle[] {
+function ownAddressNeedles(address: string, isProven = false): Needle[] {
   const mailbox = untagged(address)
-  const [local = '', domain = ''] = split(mailbox)
-  const plain = formsOfDomain(domain).map((one) => plainOf(local + one))
-  const disguised = [
-    ...plain.flatMap((one) => [reversed(one), rotated(one)]),
-    reversed(plainOf(local)),
-  ]
+  const [local] = split(mailbox)
+  const backwards = reversed(plainOf(local))
+  const whole = disguisedNeedles(address)
   return [
-    ...addressNeedles(address),
-    ...disguised.flatMap((text) => (text.length > LOCAL_MIN ? needle(text, mailbox) : [])),
+    ...(isProven ? whole.map((one) => ({ ...one, isProven })) : whole),
+    ...(backwards.length > LOCAL_MIN ? needle(backwards, mailbox) : []),
     ...localNeedles(local, mailbox),
   ]
+}
+
+/** An address as it is, reversed, and by ROT13. */
+function disguisedNeedles(address: string): Needle[] {
+  const mailbox = untagged(address)
+  const [local, domain] = split(mailbox)
+  return [
+    ...addressNeedles(address),
+    ...formsOfDomain(domain).flatMap((one) => {
+      const plain = plainOf(local + one)
+      return [...needle(reversed(plain), mailbox), ...needle(rotated(plain), mailbox)]
+    }),
+  ]
+}
+
+/**
+ * The needles of an address that the sender claims to be a recipient's. A mailbox name that is one
+ * word or a number may be chosen to hide this word or number.
+ */
+function claimedNeedles(address: string): Needle[] {
+  const [local = ''] = split(address)
+  const isName = /\p{L}/u.test(local) && /[\d._-]/.test(local)
+  return isName ? ownAddressNeedles(address) : disguisedNeedles(address)
 }
 
 function reversed(text: string): string {
@@ -284,17 +321,17 @@ function domainNeedlesOf(domain: string): Needle[] {
 /** A display name of the reporter. */
 type PersonName = { words: string[]; owner: string }
 
-const NAME_CHARS_MAX = 80
+const NAME_CHARS_MAX = 200
 const NAMES_MAX = 60
-const WORDS_MAX = 5
+const WORDS_MAX = 8
 
 /** Returns the personal names with which the header addresses the reporter. */
 function namesOf(fields: readonly HeaderField[], own: readonly string[]): PersonName[] {
-  const addresses = new Set(own)
+  const addresses = new Set(own.map(untagged))
   return fields
     .filter(({ key }) => recipientFields.has(key))
     .flatMap(({ value }) => mailboxesIn(value.slice(0, FIELD_CHARS_MAX)))
-    .filter(({ address }) => addresses.has(address.toLowerCase()))
+    .filter(({ address }) => addresses.has(untagged(address)))
     .slice(0, NAMES_MAX)
     .flatMap(({ name, address }) => {
       const words = wordsOf(name)
@@ -310,19 +347,34 @@ function mailboxesIn(value: string): Mailbox[] {
   return value.includes('=?') ? [...written, ...parseMailboxes(decodeHeaderText(value))] : written
 }
 
-/** Returns the words of a personal name in lower case; empty if it is something else. */
+/**
+ * Returns the words of a personal name in lower case, without titles, addresses and what follows a
+ * sign; empty if it is the name of a shared mailbox.
+ */
 function wordsOf(name: string): string[] {
-  const plain = name.normalize('NFC').trim().toLowerCase()
-  if (plain.length > NAME_CHARS_MAX || /[@/:<>=]/.test(plain)) return []
-  const words = plain.split(/[\s,"()._+-]+/).filter((word) => /\p{L}/u.test(word))
-  const isName = words.length <= WORDS_MAX && !words.every((word) => commonNames.has(word))
-  return isName ? words : []
+  const plain = name.normalize('NFC').slice(0, NAME_CHARS_MAX).toLowerCase()
+  const [first = ''] = plain
+    .replace(/\S+@\S+/g, ' ')
+    .trim()
+    .split(/[|/:=(<]/, 1)
+  const words = first.split(/[\s,"()._+-]+/).filter((word) => /\p{L}/u.test(word))
+  const personal = words.filter((word) => !titles.has(word)).slice(0, WORDS_MAX)
+  return personal.every((word) => sharedNames.has(word)) ? [] : personal
 }
 
-function nameNeedles({ words, owner }: PersonName): Needle[] {
-  const singles = words.filter((word) => !commonNames.has(word) && plainOf(word).length >= 2)
+const titles = new Set('dr prof mr mrs ms miss sir phd ph md jr sr herr frau mme'.split(' '))
+
+/** In a longer name that the sender claims, words may be chosen to hide others. */
+const SINGLES_WORDS_MAX = 3
+
+function nameNeedles({ words, owner }: PersonName, isProven: boolean): Needle[] {
+  const isShort = words.length <= SINGLES_WORDS_MAX
+  const singles = words.filter(
+    (word) => (isShort || isProven) && !commonNames.has(word) && plainOf(word).length >= 2,
+  )
   return [
     ...(words.length >= 2 ? fullNameNeedles(words, owner) : []),
+    ...words.slice(2).flatMap((word) => pairNeedle(words[0] ?? '', word, owner)),
     ...singles.flatMap((word) => [
       ...needle(word, owner, 'name'),
       ...misreadForms(word).flatMap((form) => needle(form, owner, 'name')),

@@ -53,7 +53,10 @@ export class LinkWriter {
     if (/^mailto:$/i.test(scheme)) return this.#mailto(authority + rest)
     const isPlace = scheme === '' || /^(?:https?|ftp|wss?|hxxps?):$/i.test(scheme)
     // Other schemes may carry anything: `tel:`, `sms:`, `data:`, `javascript:`.
-    if (!isPlace) return `${scheme}${token(authority + rest)}`
+    if (!isPlace) {
+      const shown = usualSchemes.test(scheme) ? scheme : 'other:'
+      return `${shown}${token(authority + rest)}`
+    }
     const at = authority.lastIndexOf('@')
     const [name = '', port] = authority.slice(at + 1).split(/:(?=\d*$)/)
     const user = at < 0 ? '' : `${token(authority.slice(0, at))}@`
@@ -61,7 +64,7 @@ export class LinkWriter {
     if (isIssuer(name)) return where + people(rest, { isLink: true })
     // Without its short path, a link of a shortener leads nowhere.
     const isShort = shorteners.has(name.toLowerCase()) && /^[/][\w-]{1,12}$/.test(rest)
-    return where + (isShort ? rest : this.#tail(rest, depth))
+    return where + (isShort ? people(rest, { isLink: true }) : this.#tail(rest, depth))
   }
 
   #mailto(rest: string): string {
@@ -108,6 +111,12 @@ const codeInText = new RegExp(codeShape, 'g')
 const fileEnding = new RegExp(
   '\\.(?:[sx]?html?|php\\d?|aspx?|jsp|cgi|css|js|png|jpe?g|gif|svg|webp|ico|pdf|zip|rar|7z|docx?|' +
     'xlsx?|pptx?|exe|apk|txt|xml|json|ics|eml|mp[34])$',
+  'i',
+)
+
+const usualSchemes = new RegExp(
+  '^(?:tel|sms|callto|whatsapp|tg|viber|skype|intent|market|bitcoin|ethereum|data|javascript|cid|' +
+    'file|geo|webcal|magnet|sftp|ms-[a-z]{2,12}|itms-apps|fax|sip|about|blob|xmpp|news|irc):$',
   'i',
 )
 

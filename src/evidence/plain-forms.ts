@@ -30,6 +30,21 @@ function digitOf(character: string): string | undefined {
   return String((point - zero) % 10)
 }
 
+/** How many characters before a cut may be a part of an address or a name that was cut. */
+const CUT_WORD_MAX = 300
+
+/** The beginning of a text, without the words at its end that may be cut. */
+export function withoutCutWord(text: string, charsMax: number): string {
+  if (text.length <= charsMax) return text
+  const safe = text.lastIndexOf(' ', charsMax - CUT_WORD_MAX)
+  return text.slice(0, safe < 0 ? charsMax - CUT_WORD_MAX : safe)
+}
+
+/** Changes what the sender wrote in the form of our codes. */
+export function withoutCodes(text: string): string {
+  return /redacted[-.]/i.test(text) ? text.replace(/redacted(?=[-.])/gi, 'redacted_') : text
+}
+
 /** Percent-decodes a text, also if it is encoded twice. */
 export function decoded(text: string): string {
   let plain = text
