@@ -133,18 +133,20 @@ export class Concealer {
     if (text.includes(':') && parseIp(text)) return text
     if (text.includes('@')) return between(text, addressShape, this.mailbox, this.#loose)
     if (labelMin !== undefined && !text.includes('%')) {
-      const isHost = publicDomain(text.toLowerCase().replace(/[;,:]+$/, '')) !== undefined
-      if (!isHost && isDense(text)) return this.token(text)
+      const isHost = () => publicDomain(text.toLowerCase().replace(/[;,:]+$/, '')) !== undefined
+      if (isDense(text) && !isHost()) return this.token(text)
       return between(text, hostShape, (name) => this.host(name, labelMin), this.#loose)
     }
     if (text.startsWith('/')) return this.#links.path(text)
     return hasPath(text) ? trimmed(text, this.link) : this.#loose(text)
   }
 
-  readonly #loose = (text: string): string =>
-    this.#plainly(text, (one) =>
+  readonly #loose = (text: string): string => {
+    if (!mayBeIdentifier.test(text)) return text
+    return this.#plainly(text, (one) =>
       isDense(one) ? this.token(one) : this.#pieces(one, (run) => !isMachineMade(run)),
     )
+  }
 
   #mailboxName(local: string): string {
     return this.#plainly(local, (one) =>
@@ -183,6 +185,8 @@ export class Concealer {
 
 const asItIs = (text: string) => text
 const piece = /[A-Za-z\d]+/g
+/** Shorter runs of letters and digits are no identifiers unless they are encoded. */
+const mayBeIdentifier = /[A-Za-z\d]{6}|[%\\=&+#.]|[^\0-\x7f]/
 const MAILBOXES_MAX = 1_000
 const wholeCode = new RegExp(`^${codeShape.source}$`)
 const codeInText = new RegExp(codeShape, 'g')
@@ -223,11 +227,11 @@ type Evidence = { start: number; end: number; domain: string }
 const evidenceShape = new RegExp(
   [
     /(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])/,
-    /(?<![\w.-])(?:[\w-]{1,63}\.){1,20}[A-Za-z]{2,24}(?![\w-])/,
+    /(?<![\p{L}\p{N}_.-])(?:[\w-]{1,63}\.){1,20}[A-Za-z]{2,24}(?![\p{L}\p{N}_-])/u,
   ]
     .map(({ source }) => source)
     .join('|'),
-  'g',
+  'gu',
 )
 
 /**

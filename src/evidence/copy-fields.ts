@@ -6,7 +6,7 @@ import { parseIp } from '../mail/ip.ts'
 import { composeMailDate } from '../mail/mail-parts.ts'
 import { parseMailDate } from '../mail/date.ts'
 import { composeEncodedWords, foldText, utf8Words } from '../mail/seven-bit.ts'
-import { cleanLine } from '../mail/text.ts'
+import { cleanLine, remembered } from '../mail/text.ts'
 import { codeShape } from './codes.ts'
 import type { Concealer } from './conceal.ts'
 import { decoded, plainText, withoutCodes, withoutCutWord } from './plain-forms.ts'
@@ -58,8 +58,7 @@ export function composeFields(
   let received = 0
   for (const { key, value } of fields.slice(0, FIELDS_MAX)) {
     if (key === 'received') received++
-    const rule = ruleOf(key)
-    const known = knownName(key)
+    const { rule, known } = kindOf(key)
     if (rule === undefined) {
       if (known !== undefined) omitted.add(known)
       else if (!replacedFields.has(key)) unknown++
@@ -69,7 +68,7 @@ export function composeFields(
     counts.set(key, count)
     const side = received > ours ? 'sender' : received < ours ? 'ours' : entryOr(key)
     const raw = value.slice(0, LIST_CHARS_MAX)
-    const text = readable(withoutCutWord(value, VALUE_CHARS_MAX))
+    const text = rawRules.has(rule) ? '' : readable(withoutCutWord(value, VALUE_CHARS_MAX))
     const written = count > SAME_NAME_MAX ? undefined : rule(text, { concealer, side, raw })
     if (written === undefined) omitted.add(known ?? '')
     else composed.push(newField(known ?? '', written))
@@ -84,13 +83,20 @@ function entryOr(key: string): Side {
 
 /** The value of a field as a person would read it. */
 function readable(value: string): string {
+  if (plainValue.test(value) && !value.includes('=?')) return value.trim()
   const text = withoutCodes(cleanLine(plainText(decodeHeaderText(value))))
   return text.includes('&#') ? decodeHTML(text) : text
 }
 
+/** A value that is written as it is read, except for encoded words, references and our codes. */
+const plainValue = /^(?:(?!&#|redacted)[\x20-\x7e])*$/i
+
 /** Creates a field in 7 bits, folded. */
 export function newField(name: string, value: string): HeaderField {
-  const ascii = composeEncodedWords(Buffer.from(value.toWellFormed()).toString('latin1'))
+  const isAscii = /^[\x20-\x7e]*$/.test(value)
+  const ascii = isAscii
+    ? value
+    : composeEncodedWords(Buffer.from(value.toWellFormed()).toString('latin1'))
   return writtenField(`${name}: ${foldText(ascii, name.length + 2)}`)
 }
 
@@ -278,7 +284,7 @@ const signatureTags: Readonly<Record<string, Tag>> = {
   h: (value) =>
     value
       .split(':')
-      .filter((name) => knownName(name.toLowerCase()) !== undefined)
+      .filter((name) => kindOf(name.toLowerCase()).known !== undefined)
       .join(':'),
 }
 
@@ -356,6 +362,9 @@ const senderRules: Readonly<Record<SenderField['value'], Rule>> = {
   message: token,
 }
 
+/** Rules that read the value as it was written. */
+const rawRules = new Set([recipients, authors, links])
+
 const rules: Readonly<Record<string, Rule>> = {
   ...{ received, 'return-path': returnPath, from: authors, sender: authors, 'reply-to': authors },
   ...{ to: recipients, cc: recipients, subject: text, date },
@@ -378,6 +387,15 @@ const receiverNames = new Set(
   receiverFields.filter(({ isPrefix }) => !isPrefix).map(({ name }) => name),
 )
 const receiverPrefixes = receiverFields.filter(({ isPrefix }) => isPrefix)
+
+/** The rule of a field, if it leaves, and its name, if software writes it. */
+const kindOf = remembered(
+  (key): { rule: Rule | undefined; known: string | undefined } => {
+    const rule = ruleOf(key)
+    return { rule, known: knownName(key, rule) }
+  },
+  { max: 1_000, charsMax: 128 },
+)
 
 function ruleOf(key: string): Rule | undefined {
   if (Object.hasOwn(rules, key)) return rules[key]
@@ -410,14 +428,11 @@ const replacedFields = new Set(['mime-version', 'content-type', 'content-transfe
  * The name of a field that software writes, as standards write it; of a family, its beginning.
  * Undefined for any other, and for the fields that the copy has anyway.
  */
-function knownName(key: string): string | undefined {
+function knownName(key: string, rule: Rule | undefined): string | undefined {
   const family = [...receiverPrefixes, ...senderPrefixes].find((one) => key.startsWith(one.name))
   if (family) return capitalized(family.name.replace(/-$/, ''))
   const isKnown =
-    ruleOf(key) !== undefined ||
-    usualNames.has(key) ||
-    mailboxFields.has(key) ||
-    receiverNames.has(key)
+    rule !== undefined || usualNames.has(key) || mailboxFields.has(key) || receiverNames.has(key)
   return isKnown ? (shownNames.get(key) ?? capitalized(key)) : undefined
 }
 

@@ -35,7 +35,7 @@ export const DENSE_MIN = 16
  * as in base64 with dots, uuencoded and Base85 text.
  */
 export function isDense(text: string): boolean {
-  if (codeShape.test(text)) return false
+  if (text.length < SHORT_MIN || codeShape.test(text)) return false
   if (shortBase64.test(text)) return true
   if (isInFours(text)) return true
   if (text.length < DENSE_MIN) return false
@@ -45,6 +45,9 @@ export function isDense(text: string): boolean {
   if (isMuchBroken) return true
   return letters.length >= DENSE_MIN - 2 && !usualCase.test(text) && isScrambled(letters)
 }
+
+/** The minimum length of an encoding. */
+const SHORT_MIN = 7
 
 /** A short text in base64 with one of its signs. */
 const shortBase64 =

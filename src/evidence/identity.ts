@@ -53,13 +53,13 @@ export type KnownReporter = {
 
 /**
  * Creates the identity from the reporter's addresses and the header of the message: the addresses
- * to which it was delivered, and those in To and Cc.
- * Only the reporter's side knows the domain: any other could be named to hide it.
+ * to which it was delivered, and those in To and Cc. Only the reporter's side knows the domain: the
+ * sender could name any other to hide it.
  */
 export function createIdentity(fields: readonly HeaderField[], given: KnownReporter): Identity {
   const verified = new Set(given.authors?.map((address) => address.toLowerCase()))
   const { delivered, claimed: named } = recipientsIn(fields, given.ours)
-  const proven = distinct([...given.addresses, ...delivered])
+  const proven = new Set(distinct([...given.addresses, ...delivered]))
   const claimed = named.filter((address) => !verified.has(address.toLowerCase()))
   const few = claimed.length <= CLAIMED_MAX ? claimed : []
   const own = distinct([...given.addresses, ...delivered.slice(0, DELIVERED_MAX), ...few])
@@ -67,11 +67,11 @@ export function createIdentity(fields: readonly HeaderField[], given: KnownRepor
   const everybody = new Set([...own, ...others].map(untagged))
   const domains = ownDomains([...given.addresses, ...delivered.slice(0, DELIVERED_MAX)])
   const claimedDomains = ownDomains(few).difference(domains).difference(senderDomains(fields))
-  const provenMailboxes = new Set(proven.map(untagged))
+  const provenMailboxes = new Set([...proven].map(untagged))
   const needles = [
-    ...own.filter((one) => proven.includes(one)).flatMap((one) => ownAddressNeedles(one, true)),
+    ...own.filter((one) => proven.has(one)).flatMap((one) => ownAddressNeedles(one, true)),
     ...distinct([...own, ...others])
-      .filter((one) => !proven.includes(one))
+      .filter((one) => !proven.has(one))
       .flatMap(claimedNeedles),
     ...namesOf(fields, own).flatMap((name) => nameNeedles(name, provenMailboxes.has(name.owner))),
     ...knownNeedles(given),
@@ -201,6 +201,7 @@ function telephoneNeedles(number: string, owner: string): Needle[] {
 }
 
 function formsOfDomain(domain: string): string[] {
+  if (/^[a-z\d.-]+$/.test(domain) && !domain.includes('xn--')) return [domain]
   const forms = new Set([domain, domainToUnicode(domain), domainToASCII(domain)])
   return [...forms].filter((form) => form !== '')
 }

@@ -7,15 +7,17 @@ const COMBINATIONS = Number(process.env['IDENTITY_COMBINATIONS'] ?? 40_000)
 const MINUTES_MAX = 30
 /**
  * Nothing may leave that is written in a usual way. Of texts that are encoded twice, or in an
- * encoding that no mail program reads, at most one in this many may.
+ * encoding that no mail program reads, at most one in this many may, and a few by chance.
  */
 const ODD_LEAKS_EVERY = 2_000
+const BY_CHANCE = 3
 const usual = /^(?:as is|in capitals|in small letters|percent-encoded|(?:hexa)?decimal entities)$/
 
 function tolerated(leaks: readonly FoundLeak[], combinations: number): string[] {
   const texts = leaks.map(({ secret, needle, message }) => `${message}: ${secret}: ${needle}`)
   const isUsual = leaks.some(({ combination }) => usual.test(combination.way.name))
-  return !isUsual && leaks.length * ODD_LEAKS_EVERY <= combinations ? [] : texts.slice(0, 100)
+  const isFew = leaks.length <= BY_CHANCE + combinations / ODD_LEAKS_EVERY
+  return !isUsual && isFew ? [] : texts.slice(0, 100)
 }
 
 test(
