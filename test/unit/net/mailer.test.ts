@@ -257,7 +257,7 @@ test('an attempt can be ended, and says when the server asked for the message', 
     let asked = 0
     const onData = () => asked++
     const sending = mailer.send({ envelope, raw, signal: ending.signal, onData })
-    await expect.poll(() => asked).toBe(asks)
+    await expect.poll(() => asked, { timeout: 10_000 }).toBe(asks)
     setTimeout(() => ending.abort(), 300)
     expect(await sending).toMatchObject({ outcome: 'later', fault: 'session' })
     expect(asked).toBe(asks)
