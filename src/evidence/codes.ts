@@ -11,6 +11,8 @@ export const redactedDomain = 'redacted.invalid'
 
 /** A code in a text. Its length says nothing about what it replaces. */
 export const codeShape = /redacted-[a-z2-7]{16}/
+export const codeInText = new RegExp(codeShape, 'g')
+export const wholeCode = new RegExp(`^${codeShape.source}$`)
 
 /**
  * The codes of one consumer: the same text always has the same code, so that the consumer can group

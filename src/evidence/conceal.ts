@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url'
 import { customersDomain, domainOf, publicDomain, registrableDomain } from '../mail/address.ts'
 import { parseIp } from '../mail/ip.ts'
-import { type Codes, codeShape, redactedDomain } from './codes.ts'
+import { type Codes, codeInText, redactedDomain, wholeCode } from './codes.ts'
 import { isDense, lettered, withoutEncodedBlocks, withoutSpelling } from './encodings.ts'
 import type { Place } from './find-needles.ts'
 import { type FindOptions, type Identity, isMailboxProvider, untagged } from './identity.ts'
@@ -188,8 +188,6 @@ const piece = /[A-Za-z\d]+/g
 /** Shorter runs of letters and digits are no identifiers unless they are encoded. */
 const mayBeIdentifier = /[A-Za-z\d]{6}|[%\\=&+#.]|[^\0-\x7f]/
 const MAILBOXES_MAX = 1_000
-const wholeCode = new RegExp(`^${codeShape.source}$`)
-const codeInText = new RegExp(codeShape, 'g')
 const hostShape = /(?<![\w.-])(?:[\w-]{1,200}\.)+[A-Za-z][\w-]{1,200}/g
 const addressShape = /(?<![^\s@<>:;,"])[^\s@<>:;,"]{1,128}@[\p{L}\p{N}.-]{1,253}/gu
 

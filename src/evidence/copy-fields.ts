@@ -7,7 +7,7 @@ import { composeMailDate } from '../mail/mail-parts.ts'
 import { parseMailDate } from '../mail/date.ts'
 import { composeEncodedWords, foldText, utf8Words } from '../mail/seven-bit.ts'
 import { cleanLine, remembered } from '../mail/text.ts'
-import { codeShape } from './codes.ts'
+import { wholeCode } from './codes.ts'
 import type { Concealer } from './conceal.ts'
 import { decoded, plainText, withoutCodes, withoutCutWord } from './plain-forms.ts'
 import { between } from './text-words.ts'
@@ -182,9 +182,9 @@ const messageIds: Rule = (value, { concealer }) => {
   return ids.slice(0, IDS_MAX).map(concealer.messageId).join(' ')
 }
 
-/** A list of links in angle brackets (RFC 2369). */
 const LINKS_MAX = 10
 
+/** A list of links in angle brackets (RFC 2369). */
 const links: Rule = (_, { concealer, raw }) => {
   const found = (raw.match(/<[^<>]{1,2000}>/g) ?? []).slice(0, LINKS_MAX)
   const written = found.map(
@@ -229,7 +229,6 @@ const received: Rule = (value, { concealer, side }) => {
 
 /** Shorter labels of machines that handed the message over stay, even if they look like codes. */
 export const HOST_LABEL_MIN = 16
-const wholeCode = new RegExp(`^${codeShape.source}$`)
 const forClause = /(\sfor\s+<?)([^\s<>;()]{1,320})/gi
 /** Microsoft's servers write their version there. */
 const versionId = /\sid\s+\d{1,2}(?:\.\d{1,5}){2,3}$/i
@@ -281,10 +280,12 @@ const signatureTags: Readonly<Record<string, Tag>> = {
     const name = /@([\w.-]{1,253})$/.exec(value)?.[1]
     return name === undefined ? undefined : `@${write(name)}`
   },
+  // Upper and lower case could be a code.
   h: (value) =>
     value
+      .toLowerCase()
       .split(':')
-      .filter((name) => kindOf(name.toLowerCase()).known !== undefined)
+      .filter((name) => kindOf(name).known !== undefined)
       .join(':'),
 }
 
@@ -311,14 +312,15 @@ const resultShape = new RegExp(
 )
 
 /** Properties whose value is a domain, or an address of which only the domain leaves. */
-const domainProperty =
-  /^(?:header\.(?:d|i|from)|smtp\.(?:mailfrom|helo)|policy\.iprev|envelope-from|helo)$/i
+const domainProperty = /^(?:header\.(?:d|i|from)|smtp\.(?:mailfrom|helo)|envelope-from|helo)$/i
 
 function propertyOf(text: string, concealer: Concealer): string | undefined {
   const { host: write, selector } = concealer
   const [, name = '', value = ''] = /^([a-z.-]{3,30})=["<]?(.*?)[">]?$/i.exec(text) ?? []
-  if (/^client-ip$|^policy\.iprev$/i.test(name))
-    return /^[\d.:a-f]+$/i.test(value) ? text : undefined
+  if (/^(?:client-ip|policy\.iprev)$/i.test(name)) {
+    const ip = parseIp(value)
+    return ip && `${name}=${ip.text}`
+  }
   if (/^header\.s$/i.test(name) && /^[\w.-]{1,253}$/.test(value))
     return `${name}=${selector(value)}`
   if (!domainProperty.test(name)) return undefined

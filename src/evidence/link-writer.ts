@@ -1,5 +1,5 @@
 import { shorteners } from '../pieces/features/material.ts'
-import { codeShape } from './codes.ts'
+import { codeInText } from './codes.ts'
 import { isDense, withoutSpelling } from './encodings.ts'
 import { decoded, plainText } from './plain-forms.ts'
 import type { FindOptions } from './identity.ts'
@@ -107,7 +107,6 @@ export class LinkWriter {
   }
 }
 
-const codeInText = new RegExp(codeShape, 'g')
 const fileEnding = new RegExp(
   '\\.(?:[sx]?html?|php\\d?|aspx?|jsp|cgi|css|js|png|jpe?g|gif|svg|webp|ico|pdf|zip|rar|7z|docx?|' +
     'xlsx?|pptx?|exe|apk|txt|xml|json|ics|eml|mp[34])$',

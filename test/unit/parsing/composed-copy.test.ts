@@ -443,3 +443,19 @@ describe('the other parts of a copy', () => {
     expect(copy.text).toContain(`The original message: ${raw.length} bytes, SHA-256 ${whole}`)
   })
 })
+
+test('the sender cannot write a code into an address or the case of a list of names', async () => {
+  const copy = await copyOf(
+    [
+      'Received-SPF: pass client-ip=192.0.2.44; client-ip=abad:cafe4711',
+      'Received-SPF: pass client-ip=2001:DB8::7%zoe4711; client-ip=4711',
+      'DKIM-Signature: v=1; d=shop.example; s=s1; h=fRoM:SubJecT:x-zoe4711',
+    ],
+    'Buy now.',
+  )
+  expect(valuesOf(copy, 'Received-SPF')).toEqual([
+    'pass client-ip=192.0.2.44',
+    'pass client-ip=2001:db8::7',
+  ])
+  expect(valuesOf(copy, 'DKIM-Signature')).toEqual(['v=1; d=shop.example; s=s1; h=from:subject'])
+})
