@@ -164,18 +164,12 @@ function ownDomains(own: readonly string[]): Set<string> {
   return new Set(domains)
 }
 
-/** The addresses that the sender names as its own. */
-function senderAddresses(fields: readonly HeaderField[]): string[] {
-  const keys = new Set(['from', 'sender', 'reply-to', 'return-path'])
-  return fields
-    .filter(({ key }) => keys.has(key))
-    .flatMap(({ value }) => addressesIn(value.slice(0, FIELD_CHARS_MAX)))
-    .map((address) => address.toLowerCase())
-}
-
 /** The domains that the sender names as its own: they are the evidence. */
 function senderDomains(fields: readonly HeaderField[]): Set<string> {
-  const addresses = senderAddresses(fields)
+  const keys = new Set(['from', 'sender', 'reply-to', 'return-path'])
+  const addresses = fields
+    .filter(({ key }) => keys.has(key))
+    .flatMap(({ value }) => addressesIn(value.slice(0, FIELD_CHARS_MAX).toLowerCase()))
   return new Set(addresses.flatMap((address) => registrableDomainOf(domainOf(address)) ?? []))
 }
 

@@ -15,25 +15,17 @@ import { openTestApp, type TestApp } from '../../support/app.ts'
 import { foldAll, standing } from '../../support/evidence.ts'
 import { relayedMessage } from '../../support/messages.ts'
 import { parser } from '../../support/parser.ts'
+import { border, openBorderSite } from '../../support/border-site.ts'
 
-const border = '192.0.2.10'
 const spammer = '198.51.100.23'
 const mine = { cidr: `${border}/32`, name: null, how: 'set' } as const
 
 /** A site whose reporters read mail behind a border of another domain. */
 async function site() {
-  const app = await closeAfterThisTest(openTestApp({ ORIGIN_CONFIDENCE_MIN: '0.7' }))
-  const analyze = (reportId: string) => runAnalyzeReport([{ reportId }], { ...app, parser })
+  const opened = await openBorderSite()
+  const { app } = opened
   return {
-    app,
-    analyze,
-    /** Reports a message that came through the border. */
-    async report(mark: string, reporterId = app.ann) {
-      const raw = relayedMessage(mark).toString().replaceAll('relay.provider', 'mx.hoster')
-      const { id } = await app.report(Buffer.from(raw), { reporterId })
-      await analyze(id)
-      return id
-    },
+    ...opened,
     /** Says that the machine of the question is not the reporter's. */
     async deny(id: string) {
       const report = await findReport(app.pool, id)

@@ -11,19 +11,16 @@ import { createKnownExchangers } from '../../../src/reports/known-exchangers.ts'
 import { addReceivingHost, dropReceivingHost } from '../../../src/reports/receiving-hosts.ts'
 import { answerQuestion, setRelays } from '../../../src/reports/set-relays.ts'
 import type { Resolve } from '../../../src/world.ts'
-import { closeAfterThisTest } from '../../support/after-tests.ts'
-import { openTestApp } from '../../support/app.ts'
-import { relayedMessage } from '../../support/messages.ts'
 import { parser } from '../../support/parser.ts'
+import { border, openBorderSite } from '../../support/border-site.ts'
 
-const border = '192.0.2.10'
 const spammer = '198.51.100.23'
 const domain = 'reporters.example'
 
 /** A site whose reporters, of two domains, read mail behind a border of another domain. */
 async function site() {
-  const app = await closeAfterThisTest(openTestApp({ ORIGIN_CONFIDENCE_MIN: '0.7' }))
-  const analyze = (reportId: string) => runAnalyzeReport([{ reportId }], { ...app, parser })
+  const opened = await openBorderSite()
+  const { app, analyze } = opened
   const addPerson = async (email: string) => {
     const account = { email, password: undefined, role: null, wantsToken: false } as const
     const { id } = await addAccount(account, app)
@@ -36,14 +33,8 @@ async function site() {
     return rows.map(({ id }) => String(id))
   }
   return {
-    ...{ app, addPerson, analyze, jobs },
-    /** Reports a message that came through the border. */
-    async report(mark: string, reporterId = app.ann) {
-      const raw = relayedMessage(mark).toString().replaceAll('relay.provider', 'mx.hoster')
-      const { id } = await app.report(Buffer.from(raw), { reporterId })
-      await analyze(id)
-      return id
-    },
+    ...opened,
+    ...{ addPerson, jobs },
     /** Says that the border is not the reporter's, so that it is accused. */
     async deny(id: string) {
       const report = await findReport(app.pool, id)
