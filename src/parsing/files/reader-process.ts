@@ -144,16 +144,21 @@ async function cpuOf({ worker }: Thread): Promise<number | undefined> {
   return usage && (usage.user + usage.system) / 1_000
 }
 
-/** Memory of a thread in bytes beyond what its file usually takes; a silent one is suspect. */
+/**
+ * Memory of a thread in bytes beyond what its file usually takes. One that does not answer is
+ * suspected only if no other one takes too much: on a busy machine, a small file may be silent, too.
+ */
 async function excessOf({ worker, reading }: Thread): Promise<number> {
   const used = await ask(() => worker.getHeapStatistics())
-  if (!used) return Infinity
+  if (!used) return 1
   return used.total_heap_size + used.external_memory - (reading?.task.memory ?? 0)
 }
 
+/** Returns the thread that takes the most memory beyond what it should, if any does. */
 async function largestOf(threads: readonly Thread[]): Promise<Thread | undefined> {
   const excess = await Promise.all(threads.map(excessOf))
-  return threads[excess.indexOf(Math.max(...excess))]
+  const most = Math.max(...excess)
+  return most > 0 ? threads[excess.indexOf(most)] : undefined
 }
 
 /** Ends a file that takes too long. */
@@ -168,7 +173,10 @@ async function watch(thread: Thread): Promise<void> {
   if (thread.reading === reading) end(thread, 'too-slow')
 }
 
-/** Ends the file that takes most beyond what it should if all of them take too much memory. */
+/**
+ * Ends the file that takes most beyond what it should if the process takes too much memory. That
+ * may also be memory of threads that have ended, for which no file is at fault.
+ */
 async function watchMemory(threads: readonly Thread[]): Promise<void> {
   // The memory of a thread that ends is still counted.
   if (ending > 0 || process.memoryUsage.rss() < RESIDENT_BYTES_MAX.reading) return
