@@ -33,6 +33,8 @@ const HEAP_MEGABYTES = {
  * else another process, take the place of those that keep it. It has 170 MB at its start.
  */
 const RESIDENT_BYTES_MAX = { reading: 300_000_000, idle: 270_000_000 }
+/** Memory in bytes of a thread without a file: 28 MB at its start, and what files leave behind. */
+const THREAD_BYTES = 40_000_000
 const WATCH_MS = 25
 const ASK_MS_MAX = 500
 /** How much longer than its CPU time a file may take; Node 20 does not know that time. */
@@ -145,13 +147,14 @@ async function cpuOf({ worker }: Thread): Promise<number | undefined> {
 }
 
 /**
- * Memory of a thread in bytes beyond what its file usually takes. One that does not answer is
+ * Memory in bytes that a thread takes beyond what it needs for its file. One that does not answer is
  * suspected only if no other one takes too much: on a busy machine, a small file may be silent, too.
  */
 async function excessOf({ worker, reading }: Thread): Promise<number> {
   const used = await ask(() => worker.getHeapStatistics())
   if (!used) return 1
-  return used.total_heap_size + used.external_memory - (reading?.task.memory ?? 0)
+  const due = reading ? THREAD_BYTES + reading.task.memory : 0
+  return used.total_heap_size + used.external_memory - due
 }
 
 /** Returns the thread that takes the most memory beyond what it should, if any does. */
