@@ -149,7 +149,7 @@ test('a demoted job that is postponed, or fails, stays behind new ones', async (
   expect(marks.toSorted()).toEqual(['failing', 'new', 'postponed'])
 })
 
-test('a postponed job runs when it is due, without waiting for polling', async () => {
+test('a postponed job runs when it is due, without waiting for polling', { retry: 2 }, async () => {
   const queue = await makeQueue()
   const start = performance.now()
   await add(queue, 'again')
