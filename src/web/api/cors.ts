@@ -47,11 +47,14 @@ function isPreflight(req: Request): boolean {
   )
 }
 
+const knownMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+
 /**
  * Responds to methods that a path does not support: OPTIONS with the supported ones, all others
  * with 405 and the same Allow header (RFC 9110 §15.5.6).
  */
-export function otherMethods(...taken: readonly string[]) {
+export function otherMethods(...given: readonly string[]) {
+  const taken = knownMethods.filter((one) => given.some((other) => other.toUpperCase() === one))
   const allow = [...taken.flatMap((one) => (one === 'GET' ? ['GET', 'HEAD'] : [one])), 'OPTIONS']
   return (req: Request, res: Response): void => {
     const header = allow.join(', ')

@@ -1,12 +1,10 @@
-import { type Request, type Response, Router } from 'express'
+import type { Request, Response } from 'express'
 import type { z } from 'zod'
 import type { KeptAnalysis } from '../../db/analyses.ts'
 import { listReporterPage } from '../../db/export-rows.ts'
 import type { Db } from '../../db/pool.ts'
 import type { ReportEvent } from '../../db/report-events.ts'
-import type { Reporter } from '../../db/reporters.ts'
 import { findRawMessage, type Report } from '../../db/reports.ts'
-import type { TokenScope } from '../../db/sessions.ts'
 import type { Phrase } from '../../phrase.ts'
 import { confirmReport, retractReport } from '../../reports/change-report.ts'
 import { findReportDetails, type ReportDetails } from '../../reports/own-reports.ts'
@@ -16,23 +14,23 @@ import { inEnglish } from '../../texts/phrases.ts'
 import { symbolScore, symbolsForReporters } from '../../verdict/verdict.ts'
 import { drawWalk } from '../../verdict/walk-picture.ts'
 import { uuidFloor } from '../../world.ts'
-import { authenticateRequest } from '../authenticate.ts'
-import { readQuery } from '../bodies/body-tasks.ts'
 import { goneSignal } from '../bodies/read-body.ts'
 import { sayMeaning } from '../history/symbols.ts'
-import { admit } from '../limits.ts'
-import { includesRole } from '../../roles.ts'
+import type { Caller } from '../../people/credentials.ts'
+import { includesRole, type Role } from '../../roles.ts'
 import { isUuid, queryOf, sendMessage, type Reader } from '../pages/render.ts'
 import { reportingCaller } from './reporting-caller.ts'
 import { ProblemError } from '../problem.ts'
 import type { Upload } from '../reporting/take-upload.ts'
 import type { Site } from '../site.ts'
 import { takeBulk } from './bulk.ts'
-import { reportPageSchema, type reportSchema } from './contract/report-schemas.ts'
-import { answerOnce, claimKey, otherMethods, withFiles } from './cors.ts'
+import type { reportSchema } from './contract/report-schemas.ts'
+import { answerOnce, claimKey, withFiles } from './cors.ts'
 import { routeJson } from './route-json.ts'
+import type { Call, Handlers } from './serve-operations.ts'
 import {
   type ApiAnswer,
+  linkToNext,
   readSubmission,
   receiptAnswer,
   reportUrl,
@@ -43,21 +41,19 @@ import {
   takenTypes,
 } from './submission.ts'
 
-type ListNeeds = Pick<Site, 'pool' | 'config' | 'publicUrl' | 'credentials' | 'limits'>
-
 /**
- * Sends the caller's reports: the newest first, continuing at `before`; or those after `after`,
+ * Returns the caller's reports: the newest first, continuing at `before`; or those after `after`,
  * oldest first, for clients that poll for new ones.
  */
-async function listReports(req: Request, res: Response, site: ListNeeds): Promise<void> {
-  const caller = await authenticateRequest(req, site.credentials, ['bearer', 'basic'], 'read')
-  const { id: reporterId, tokenHash } = caller
-  await admit(req, res, site, 'read', { reporterId, tokenHash })
-  const { before, after, limit, kind, status, since } = readQuery(req, reportPageSchema)
+async function listReports(
+  { caller, query, res }: Call<'list-reports'>,
+  { pool, publicUrl }: Pick<Site, 'pool' | 'publicUrl'>,
+) {
+  const { before, after, limit, kind, status, since } = query
   if (before !== undefined && after !== undefined) {
     throw new ProblemError('bad-field', 'Use either before or after, not both.')
   }
-  const rows = await listReporterPage(site.pool, reporterId, {
+  const rows = await listReporterPage(pool, caller.id, {
     before,
     after,
     from: since === undefined ? undefined : uuidFloor(new Date(since)),
@@ -68,9 +64,9 @@ async function listReports(req: Request, res: Response, site: ListNeeds): Promis
   const lines = rows.slice(0, limit)
   const last = lines.at(-1)
   const on = after === undefined ? { before: last?.id } : { after: last?.id }
-  const query = queryOf({ ...on, limit: String(limit), kind, status, since })
-  const next = rows.length > limit && last ? `${site.publicUrl}/api/v1/reports${query}` : null
-  if (next !== null) res.setHeader('link', `<${next}>; rel="next"`)
+  const others = queryOf({ ...on, limit: String(limit), kind, status, since })
+  const isMore = rows.length > limit && last !== undefined
+  const next = linkToNext(res, isMore ? `${publicUrl}/api/v1/reports${others}` : undefined)
   const reports = lines.map(({ id, state, receivedAt, kind: its, subject, author }) => ({
     id,
     status: state,
@@ -78,9 +74,9 @@ async function listReports(req: Request, res: Response, site: ListNeeds): Promis
     kind: its,
     subject,
     author,
-    url: reportUrl(site.publicUrl, id),
+    url: reportUrl(publicUrl, id),
   }))
-  sendJson(res, 200, { reports, next }, 'owner')
+  return { reports, next }
 }
 
 /** A report as `GET /api/v1/reports/:id` returns it. */
@@ -225,48 +221,45 @@ function originJson(analysis: KeptAnalysis | undefined): ReportJson['origin'] {
   }
 }
 
-/** The report API: `/api/v1/reports`. */
-export function reportsApi(site: Site): Router {
-  const router = Router()
-  router.post('/', (req, res) => takeReports(req, res, site))
-  router.get('/', (req, res) => listReports(req, res, site))
-  router.all('/', otherMethods('GET', 'POST'))
-  router.post('/bulk', (req, res) => takeBulk(req, res, site))
-  router.all('/bulk', otherMethods('POST'))
-  router.get('/:id', async (req, res) => {
-    const { report, reader } = await requireOwnReport(req, res, site, 'read')
-    sendJson(res, 200, await describeReport(site.pool, report), reader)
-  })
-  router.delete('/:id', async (req, res) => {
-    const { report, reporter, reader } = await requireOwnReport(req, res, site, 'retract')
-    const isReporter = report.reporterId === reporter.id
-    const administratorId = reporter.id
-    await retractReport(
-      site,
-      report.id,
-      isReporter ? { isReporter } : { isReporter, administratorId },
-    )
-    const retracted = { ...report, state: 'retracted' as const }
-    sendJson(res, 200, await describeReport(site.pool, retracted), reader)
-  })
-  router.all('/:id', otherMethods('GET', 'DELETE'))
-  router.post('/:id/confirmation', async (req, res) => {
-    const { report, reporter } = await requireOwnReport(req, res, site, 'report')
-    if (report.reporterId !== reporter.id) throw notFound()
-    const isOpen = await confirmReport(site, report.id)
-    const confirmed = isOpen ? { ...report, state: 'received' as const } : report
-    sendJson(res, 200, await describeReport(site.pool, confirmed), 'owner')
-  })
-  router.all('/:id/confirmation', otherMethods('POST'))
-  router.get('/:id/raw', async (req, res) => {
-    const { report, reporter, reader } = await requireOwnReport(req, res, site, 'read')
-    if (reader === 'other' && !includesRole(reporter.role, 'analyst')) throw notFound()
-    const raw = await findRawMessage(site.pool, report.id)
-    if (!raw) throw notFound()
-    await sendMessage(res, `${report.id}.eml`, raw, reader)
-  })
-  router.all('/:id/raw', otherMethods('GET'))
-  return router
+/** Reports: submit, read, retract and confirm. */
+export function reportHandlers(site: Site) {
+  const { pool } = site
+  return {
+    report: { whole: (req, res) => takeReports(req, res, site) },
+    'report-many': { whole: (req, res) => takeBulk(req, res, site) },
+    async 'list-reports'(call) {
+      sendJson(call.res, 200, await listReports(call, site), 'owner')
+      return undefined
+    },
+    async 'read-report'(call) {
+      const { report, reader } = await requireOwnReport(call, site, 'viewer')
+      sendJson(call.res, 200, await describeReport(pool, report), reader)
+      return undefined
+    },
+    async 'retract-report'(call) {
+      const { report, reader } = await requireOwnReport(call, site, 'analyst')
+      const isReporter = reader === 'owner'
+      const by = isReporter ? { isReporter } : { isReporter, administratorId: call.caller.id }
+      await retractReport(site, report.id, by)
+      const retracted = { ...report, state: 'retracted' as const }
+      sendJson(call.res, 200, await describeReport(pool, retracted), reader)
+      return undefined
+    },
+    async 'confirm-report'(call) {
+      const { report } = await requireOwnReport(call, site, undefined)
+      const isOpen = await confirmReport(site, report.id)
+      const confirmed = isOpen ? { ...report, state: 'received' as const } : report
+      sendJson(call.res, 200, await describeReport(pool, confirmed), 'owner')
+      return undefined
+    },
+    async 'read-message'(call) {
+      const { report, reader } = await requireOwnReport(call, site, 'analyst')
+      const raw = await findRawMessage(pool, report.id)
+      if (!raw) throw notFound()
+      await sendMessage(call.res, `${report.id}.eml`, raw, reader)
+      return undefined
+    },
+  } satisfies Partial<Handlers>
 }
 
 async function takeReports(req: Request, res: Response, site: Site): Promise<void> {
@@ -328,24 +321,19 @@ async function answerTo(
 }
 
 /**
- * Returns the report in the path if it belongs to the caller, or if the caller's role permits to
- * read or retract it; to others it does not exist.
+ * Returns the report in the path if it belongs to the caller, or if the caller has the role that
+ * may do the same with reports of others; to others it does not exist.
  */
 async function requireOwnReport(
-  req: Request<{ id: string }>,
-  res: Response,
+  { caller, path: { id } }: { caller: Caller; path: { id: string } },
   site: Site,
-  scope: TokenScope,
-): Promise<{ report: Report; reporter: Reporter; reader: Reader }> {
-  const reporter = await authenticateRequest(req, site.credentials, ['bearer', 'basic'], scope)
-  const { id: reporterId, tokenHash } = reporter
-  await admit(req, res, site, 'read', { reporterId, tokenHash })
-  const { id } = req.params
-  const report = isUuid(id) ? await findReportOrSpooled(id, reporter.id, site) : undefined
-  const role = scope === 'read' ? 'viewer' : 'analyst'
-  const isOthers = report?.reporterId !== reporter.id
-  if (!report || (isOthers && !includesRole(reporter.role, role))) throw notFound()
-  return { report, reporter, reader: isOthers ? 'other' : 'owner' }
+  role: Role | undefined,
+): Promise<{ report: Report; reader: Reader }> {
+  const report = isUuid(id) ? await findReportOrSpooled(id, caller.id, site) : undefined
+  if (!report) throw notFound()
+  if (report.reporterId === caller.id) return { report, reader: 'owner' }
+  if (role === undefined || !includesRole(caller.role, role)) throw notFound()
+  return { report, reader: 'other' }
 }
 
 function isTaken(type: string): boolean {

@@ -2,22 +2,21 @@ import { type NextFunction, type Request, type Response, Router } from 'express'
 import { failureOf, sendProblem } from '../answer.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { accountApi, countersApi, relaysApi, reputationApi, testMessagesApi } from './account.ts'
+import { accountHandlers } from './account.ts'
 import { cors } from './cors.ts'
-import { deskApi } from './desk.ts'
-import { healthApi } from './health.ts'
-import { outgoingApi } from './outgoing.ts'
-import { queuesApi } from './queues.ts'
-import { reportsApi } from './reports.ts'
-import { massActionsApi, searchApi } from './search.ts'
-import { signalerApi } from './signaler.ts'
-import { webhooksApi } from './webhooks.ts'
+import { deskHandlers } from './desk.ts'
+import { knowledgeHandlers } from './knowledge.ts'
+import { reportHandlers } from './reports.ts'
+import { searchHandlers } from './search.ts'
+import { operationRoutes } from './serve-operations.ts'
+import { signalerHandlers } from './signaler.ts'
+import { webhookHandlers } from './webhooks.ts'
 
 /** All routes for programs. Mounted before sessions and pages, which the API does not need. */
 export function apiRouter(site: Site): Router {
   const router = Router()
   router.use(cors)
-  for (const [path, part] of Object.entries(apiParts(site))) router.use(path, part)
+  router.use(apiRoutes(site))
   router.use(() => {
     throw new ProblemError('not-found', 'The API has no such URL.')
   })
@@ -25,24 +24,17 @@ export function apiRouter(site: Site): Router {
   return router
 }
 
-/** The routers of the API by path prefix below `/api`. */
-export function apiParts(site: Site): Readonly<Record<string, Router>> {
-  return {
-    '/v1/account': accountApi(site),
-    '/v1/reports': reportsApi(site),
-    '/v1/webhooks': webhooksApi(site),
-    '/v1/relays': relaysApi(site),
-    '/v1/test-messages': testMessagesApi(site),
-    '/v1/counters': countersApi(site),
-    '/v1/reputation': reputationApi(site),
-    '/v1/outgoing-events': outgoingApi(site),
-    '/v1/desk': deskApi(site),
-    '/v1/health': healthApi(site),
-    '/v1/queues': queuesApi(site),
-    '/v1/search': searchApi(site),
-    '/v1/mass-actions': massActionsApi(site),
-    '/signaler': signalerApi(site),
-  }
+/** The routes of all operations below `/api`. */
+export function apiRoutes(site: Site): Router {
+  return operationRoutes(site, {
+    ...reportHandlers(site),
+    ...accountHandlers(site),
+    ...webhookHandlers(site),
+    ...knowledgeHandlers(site),
+    ...deskHandlers(site),
+    ...searchHandlers(site),
+    ...signalerHandlers(site),
+  })
 }
 
 /** Converts thrown errors to problem responses. */

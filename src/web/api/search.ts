@@ -1,8 +1,6 @@
-import { type Request, type Response, Router } from 'express'
-import { type Action, messageOf, runAction } from '../../actions.ts'
+import { type Action, messageOf, type Operator, runAction } from '../../actions.ts'
 import { listMassActions, type MassAction } from '../../db/mass-actions.ts'
 import { type FoundReport, listFoundReports } from '../../db/search.ts'
-import type { Role } from '../../roles.ts'
 import { COUNT_MAX, countFound, listFound, openSearch } from '../../search/find-reports.ts'
 import {
   describeMassAction,
@@ -14,68 +12,68 @@ import {
 } from '../../search/mass-actions.ts'
 import { massEffectOf } from '../../search/mass-effects.ts'
 import { type Clause, parseSearch } from '../../search/syntax.ts'
-import { authenticateRequest } from '../authenticate.ts'
-import { readJson, readQuery } from '../bodies/body-tasks.ts'
-import { admit } from '../limits.ts'
 import { isUuid, queryOf } from '../pages/render.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import {
-  massChoiceSchema,
-  newMassActionSchema,
-  searchPageSchema,
-} from './contract/search-schemas.ts'
-import { otherMethods } from './cors.ts'
-import { reportUrl, sendJson } from './submission.ts'
+import type { Handlers } from './serve-operations.ts'
+import { linkToNext, problemOfRefusal, reportUrl } from './submission.ts'
 
-type Needs = Pick<
-  Site,
-  'pool' | 'boss' | 'clock' | 'config' | 'credentials' | 'limits' | 'publicUrl' | 'readBody'
->
-
-const BODY_BYTES_MAX = 40_000
 const LISTED_MAX = 50
 
-async function admitted(req: Request, res: Response, site: Needs, need: Role) {
-  const caller = await authenticateRequest(req, site.credentials, ['bearer', 'basic'], need)
-  const { id: reporterId, tokenHash } = caller
-  await admit(req, res, site, 'read', { reporterId, tokenHash })
-  return caller
+/** The search of operators, and actions on many reports. */
+export function searchHandlers(site: Site) {
+  const { pool, publicUrl } = site
+  return {
+    async 'search-reports'({ query: { q, before, limit }, res }) {
+      const search = await openSearch(pool, clausesOf(q))
+      const [ids, count] = await Promise.all([
+        listFound(pool, search, { before, limit: limit + 1 }),
+        countFound(pool, search),
+      ])
+      const shown = ids.slice(0, limit)
+      const query = queryOf({ q, before: shown.at(-1), limit: String(limit) })
+      const isMore = ids.length > limit
+      const next = linkToNext(res, isMore ? `${publicUrl}/api/v1/search${query}` : undefined)
+      return {
+        reports: (await listFoundReports(pool, shown)).map((one) => foundJson(one, publicUrl)),
+        count,
+        is_count_exact: count <= COUNT_MAX,
+        complete_until: search.completeUntil?.toISOString() ?? null,
+        next,
+      }
+    },
+    async 'list-mass-actions'() {
+      return { actions: (await listMassActions(pool, LISTED_MAX)).map(actionJson) }
+    },
+    async 'start-mass-action'({ caller, body: { reason, per_minute: speed, ...choice }, res }) {
+      const { action: kind, search: q, ids } = requireChoice(choice)
+      const outcome = await run(startMassAction, { kind, q, ids, reason, speed }, site, caller)
+      if (!('done' in outcome)) {
+        throw new ProblemError('bad-field', messageOf(startMassAction, 'none'))
+      }
+      const { id = '' } = outcome
+      res.setHeader('location', `${publicUrl}/api/v1/mass-actions/${id}`)
+      return describe(id, site)
+    },
+    async 'preview-mass-action'({ body }) {
+      const { action, search, ids } = requireChoice(body)
+      const reports = ids
+        ? new Set(ids).size
+        : await countFound(pool, await openSearch(pool, clausesOf(search ?? '')), MASS_MAX)
+      const { meaning, undoMeaning } = massEffectOf(action)
+      const mayStart = reports > 0 && reports <= MASS_MAX
+      return { reports, may_start: mayStart, meaning, undo_meaning: undoMeaning ?? null }
+    },
+    'read-mass-action': ({ path: { id } }) => describe(id, site),
+    'stop-mass-action': (call) => end(stopMassAction, call, site),
+    'undo-mass-action': (call) => end(undoMassAction, call, site),
+  } satisfies Partial<Handlers>
 }
 
 function clausesOf(q: string): readonly Clause[] {
   const parsed = parseSearch(q)
   if ('clauses' in parsed) return parsed.clauses
   throw new ProblemError('bad-field', parsed.problems.join(' '))
-}
-
-/** The search of operators: `/api/v1/search`. */
-export function searchApi(site: Needs): Router {
-  const { pool, publicUrl } = site
-  const router = Router()
-  router.get('/', async (req, res) => {
-    await admitted(req, res, site, 'viewer')
-    const { q, before, limit } = readQuery(req, searchPageSchema)
-    const search = await openSearch(pool, clausesOf(q))
-    const [ids, count] = await Promise.all([
-      listFound(pool, search, { before, limit: limit + 1 }),
-      countFound(pool, search),
-    ])
-    const shown = ids.slice(0, limit)
-    const query = queryOf({ q, before: shown.at(-1), limit: String(limit) })
-    const next = ids.length > limit ? `${publicUrl}/api/v1/search${query}` : null
-    if (next !== null) res.setHeader('link', `<${next}>; rel="next"`)
-    const found = {
-      reports: (await listFoundReports(pool, shown)).map((one) => foundJson(one, publicUrl)),
-      count,
-      is_count_exact: count <= COUNT_MAX,
-      complete_until: search.completeUntil?.toISOString() ?? null,
-      next,
-    }
-    sendJson(res, 200, found)
-  })
-  router.all('/', otherMethods('GET'))
-  return router
 }
 
 function foundJson(report: FoundReport, publicUrl: string) {
@@ -88,66 +86,6 @@ function foundJson(report: FoundReport, publicUrl: string) {
   }
 }
 
-/** Actions on many reports: `/api/v1/mass-actions`. */
-export function massActionsApi(site: Needs): Router {
-  const router = Router()
-  const at = (id: string) => `${site.publicUrl}/api/v1/mass-actions/${id}`
-  router.get('/', async (req, res) => {
-    await admitted(req, res, site, 'viewer')
-    const actions = await listMassActions(site.pool, LISTED_MAX)
-    sendJson(res, 200, { actions: actions.map(actionJson) })
-  })
-  router.post('/', async (req, res) => {
-    const caller = await admitted(req, res, site, 'operator')
-    const body = await site.readBody(req, res, BODY_BYTES_MAX)
-    const { reason, per_minute: speed, ...choice } = readJson(body, newMassActionSchema)
-    const { action: kind, search: q, ids } = requireChoice(choice)
-    const outcome = await run(startMassAction, { kind, q, ids, reason, speed }, site, caller)
-    if (!('done' in outcome)) {
-      throw new ProblemError('bad-field', messageOf(startMassAction, 'none'))
-    }
-    const { id = '' } = outcome
-    res.setHeader('location', at(id))
-    sendJson(res, 202, await describe(id, site))
-  })
-  router.all('/', otherMethods('GET', 'POST'))
-  router.post('/preview', async (req, res) => {
-    await admitted(req, res, site, 'viewer')
-    const body = await site.readBody(req, res, BODY_BYTES_MAX)
-    const { action, search, ids } = requireChoice(readJson(body, massChoiceSchema))
-    const { pool } = site
-    const reports = ids
-      ? new Set(ids).size
-      : await countFound(pool, await openSearch(pool, clausesOf(search ?? '')), MASS_MAX)
-    const { meaning, undoMeaning } = massEffectOf(action)
-    const mayStart = reports > 0 && reports <= MASS_MAX
-    sendJson(res, 200, {
-      ...{ reports, may_start: mayStart, meaning, undo_meaning: undoMeaning ?? null },
-    })
-  })
-  router.all('/preview', otherMethods('POST'))
-  router.get('/:id', async (req, res) => {
-    await admitted(req, res, site, 'viewer')
-    sendJson(res, 200, await describe(req.params.id, site))
-  })
-  router.all('/:id', otherMethods('GET'))
-  for (const [name, action, status] of endings) {
-    router.post(`/:id/${name}`, async (req, res) => {
-      const caller = await admitted(req, res, site, 'operator')
-      const { id } = await describe(req.params['id'] ?? '', site)
-      await run(action, { id }, site, caller)
-      sendJson(res, status, await describe(id, site))
-    })
-    router.all(`/:id/${name}`, otherMethods('POST'))
-  }
-  return router
-}
-
-const endings = [
-  ['stop', stopMassAction, 200],
-  ['undo', undoMassAction, 202],
-] as const
-
 function requireChoice<Choice extends { search?: string | undefined; ids?: string[] | undefined }>(
   choice: Choice,
 ): Choice {
@@ -155,16 +93,26 @@ function requireChoice<Choice extends { search?: string | undefined; ids?: strin
   throw new ProblemError('bad-field', 'Give either search or ids.')
 }
 
+async function end(
+  action: Action,
+  { caller, path }: { caller: Operator; path: { id: string } },
+  site: Site,
+) {
+  const { id } = await describe(path.id, site)
+  await run(action, { id }, site, caller)
+  return describe(id, site)
+}
+
 /** @throws ProblemError if the action is refused */
 async function run(
   action: Action,
   given: Readonly<Record<string, unknown>>,
-  site: Needs,
-  caller: { id: string; role: Role | null },
+  site: Site,
+  caller: Operator,
 ) {
-  const outcome = await runAction(action, given, site as Site, caller)
+  const outcome = await runAction(action, given, site, caller)
   if (!('problems' in outcome)) return outcome
-  throw new ProblemError('bad-field', outcome.problems.map(({ message }) => message).join(' '))
+  throw problemOfRefusal(outcome)
 }
 
 function actionJson(action: MassAction) {
@@ -175,7 +123,7 @@ function actionJson(action: MassAction) {
   }
 }
 
-async function describe(id: string, { pool, clock }: Needs) {
+async function describe(id: string, { pool, clock }: Pick<Site, 'pool' | 'clock'>) {
   const described = isUuid(id) ? await describeMassAction(pool, id) : undefined
   if (!described) throw new ProblemError('not-found', 'There is no such action.')
   const { action, counts: reports } = described

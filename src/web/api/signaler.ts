@@ -1,11 +1,11 @@
-import { type Request, type Response, Router } from 'express'
+import type { Request, Response } from 'express'
 import { authenticateRequest } from '../authenticate.ts'
 import { createMultipartParser, looksMultipart } from '../bodies/multipart.ts'
 import { goneSignal } from '../bodies/read-body.ts'
 import { admitReports } from '../limits.ts'
 import type { Site } from '../site.ts'
 import { parseRemarks } from '../submit.ts'
-import { otherMethods } from './cors.ts'
+import type { Handlers } from './serve-operations.ts'
 import { reportUrl, sendJson } from './submission.ts'
 
 type Needs = Pick<
@@ -20,15 +20,16 @@ const isMultipart = /^\s*multipart\/form-data/i
  * The protocol of the Signal Spam plug-ins: Basic credentials and a field `message` with the
  * message in base64. Returns 202 also for a repeat, because those clients accept no other success.
  */
-export function signalerApi(site: Needs): Router {
-  const router = Router()
-  router.post('/', (req, res) => takeReport(req, res, site))
-  router.options('/', async (req, res) => {
-    await authenticateRequest(req, site.credentials, ['basic'], 'report')
-    res.status(200).set('allow', 'POST, OPTIONS').end()
-  })
-  router.all('/', otherMethods('POST'))
-  return router
+export function signalerHandlers(site: Needs) {
+  return {
+    'report-by-plug-in': { whole: (req, res) => takeReport(req, res, site) },
+    'try-plug-in': {
+      async whole(req, res) {
+        await authenticateRequest(req, site.credentials, ['basic'], 'report')
+        res.status(200).set('allow', 'POST, OPTIONS').end()
+      },
+    },
+  } satisfies Partial<Handlers>
 }
 
 async function takeReport(req: Request, res: Response, site: Needs): Promise<void> {

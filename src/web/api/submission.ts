@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express'
 import type { z } from 'zod'
+import type { InputProblem } from '../../actions.ts'
 import type { Db } from '../../db/pool.ts'
 import { listReportsByIds, type ReportState } from '../../db/reports.ts'
 import { concealKeys } from '../../mail/conceal-keys.ts'
@@ -114,6 +115,18 @@ export function sendJson(
   res.setHeader('cache-control', 'no-store')
   const text = JSON.stringify(body)
   res.end(reader === 'owner' ? text : concealKeys(text))
+}
+
+/** Names the next page of a list in the header `Link`; returns null on the last page. */
+export function linkToNext(res: Response, next: string | undefined): string | null {
+  if (next === undefined) return null
+  res.setHeader('link', `<${next}>; rel="next"`)
+  return next
+}
+
+/** The problem of a refused action of an operator. */
+export function problemOfRefusal({ problems: some }: { problems: readonly InputProblem[] }) {
+  return new ProblemError('bad-field', some.map(({ message }) => message).join(' '))
 }
 
 /**

@@ -1,4 +1,3 @@
-import { type Request, type Response, Router } from 'express'
 import type { z } from 'zod'
 import { findWebhook, listDeliveries, listWebhooks, type Webhook } from '../../db/webhooks.ts'
 import {
@@ -12,98 +11,69 @@ import {
 } from '../../people/webhooks.ts'
 import { inEnglish } from '../../texts/phrases.ts'
 import { uuidTime } from '../../world.ts'
-import { authenticateRequest } from '../authenticate.ts'
-import { readJson } from '../bodies/body-tasks.ts'
-import { admit } from '../limits.ts'
 import { isUuid } from '../pages/render.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import {
-  type deliveriesSchema,
-  newWebhookSchema,
-  webhookChangeSchema,
-  type webhookSchema,
-} from './contract/account-schemas.ts'
-import { otherMethods } from './cors.ts'
+import type { deliveriesSchema, webhookSchema } from './contract/account-schemas.ts'
+import type { Handlers } from './serve-operations.ts'
 import { sendJson } from './submission.ts'
 
-type Needs = Pick<
-  Site,
-  'pool' | 'boss' | 'clock' | 'config' | 'publicUrl' | 'credentials' | 'limits' | 'readBody'
->
-type OneRequest = Request<{ id: string }>
-type Key = { id: string; reporterId: string }
+/** A request for one webhook. */
+type OneCall = { caller: { id: string }; path: { id: string } }
 
-const BODY_BYTES_MAX = 8_000
 const DELIVERIES_SHOWN = 20
 
-/** The caller's webhooks: `/api/v1/webhooks`. */
-export function webhooksApi(site: Needs): Router {
-  const router = Router()
-  router.get('/', async (req, res) => {
-    const id = await requireOwner(req, res, site)
-    sendJson(res, 200, { webhooks: (await listWebhooks(site.pool, id)).map(webhookJson) })
-  })
-  router.post('/', async (req, res) => {
-    const id = await requireOwner(req, res, site)
-    const wanted = readJson(await site.readBody(req, res, BODY_BYTES_MAX), newWebhookSchema)
-    const added = await addWebhook(site, id, wanted)
-    if ('refused' in added) throw problemOfRefusal(added)
-    res.setHeader('location', `${site.publicUrl}/api/v1/webhooks/${added.webhook.id}`)
-    sendJson(res, 201, { ...webhookJson(added.webhook), secret: added.secret }, 'owner')
-  })
-  router.all('/', otherMethods('GET', 'POST'))
-  oneWebhook(router, site)
-  return router
-}
-
-function oneWebhook(router: Router, site: Needs): void {
-  router.get('/:id', async (req, res) => {
-    sendJson(res, 200, webhookJson(await requireWebhook(req, res, site)))
-  })
-  router.patch('/:id', async (req, res) => {
-    const key = await keyOf(req, res, site)
-    const change = readJson(await site.readBody(req, res, BODY_BYTES_MAX), webhookChangeSchema)
-    const changed = await changeWebhook(site, key, change)
-    if (!changed) throw notFound()
-    if ('refused' in changed) throw problemOfRefusal(changed)
-    sendJson(res, 200, webhookJson(changed))
-  })
-  router.delete('/:id', async (req, res) => {
-    if (!(await deleteOwnWebhook(site, await keyOf(req, res, site)))) throw notFound()
-    res.statusCode = 204
-    res.end()
-  })
-  router.all('/:id', otherMethods('GET', 'PATCH', 'DELETE'))
-  router.post('/:id/secret', async (req, res) => {
-    const renewed = await renewSecret(site, await keyOf(req, res, site))
-    if (!renewed) throw notFound()
-    sendJson(res, 200, { ...webhookJson(renewed.webhook), secret: renewed.secret }, 'owner')
-  })
-  router.all('/:id/secret', otherMethods('POST'))
-  router.post('/:id/test', (req, res) => sendTest(req, res, site))
-  router.all('/:id/test', otherMethods('POST'))
-  router.get('/:id/deliveries', async (req, res) => {
-    const { id } = await requireWebhook(req, res, site)
-    sendJson(res, 200, await describeDeliveries(site, id))
-  })
-  router.all('/:id/deliveries', otherMethods('GET'))
-}
-
-async function sendTest(req: OneRequest, res: Response, site: Needs): Promise<void> {
-  const tried = await tryWebhook(site, await keyOf(req, res, site))
-  if (!tried) throw notFound()
-  if (tried === 'off')
-    throw new ProblemError('bad-field', 'This webhook is disabled. Enable it first.')
-  if (tried === 'too-often') {
-    const detail = 'A webhook can be tested a few times an hour. Try again later.'
-    throw new ProblemError('too-often', detail, { 'retry-after': '3600' })
+/** The caller's webhooks. */
+export function webhookHandlers(
+  site: Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'publicUrl'>,
+) {
+  const findOwn = async (call: OneCall) => {
+    const { id, reporterId } = keyOf(call)
+    return found(await findWebhook(site.pool, reporterId, id))
   }
-  sendJson(res, 202, { id: `msg_${tried.deliveryId}` })
+  return {
+    async 'list-webhooks'({ caller }) {
+      return { webhooks: (await listWebhooks(site.pool, caller.id)).map(webhookJson) }
+    },
+    async 'add-webhook'({ caller, body, res }) {
+      const added = await addWebhook(site, caller.id, body)
+      if ('refused' in added) throw problemOf(added)
+      res.setHeader('location', `${site.publicUrl}/api/v1/webhooks/${added.webhook.id}`)
+      sendJson(res, 201, { ...webhookJson(added.webhook), secret: added.secret }, 'owner')
+      return undefined
+    },
+    'read-webhook': async (call) => webhookJson(await findOwn(call)),
+    async 'change-webhook'(call) {
+      const changed = found(await changeWebhook(site, keyOf(call), call.body))
+      if ('refused' in changed) throw problemOf(changed)
+      return webhookJson(changed)
+    },
+    async 'remove-webhook'(call) {
+      if (!(await deleteOwnWebhook(site, keyOf(call)))) throw notFound()
+      call.res.status(204).end()
+      return undefined
+    },
+    async 'renew-webhook-secret'(call) {
+      const { webhook, secret } = found(await renewSecret(site, keyOf(call)))
+      sendJson(call.res, 200, { ...webhookJson(webhook), secret }, 'owner')
+      return undefined
+    },
+    async 'try-webhook'(call) {
+      const tried = found(await tryWebhook(site, keyOf(call)))
+      if (tried === 'off')
+        throw new ProblemError('bad-field', 'This webhook is disabled. Enable it first.')
+      if (tried === 'too-often') {
+        const detail = 'A webhook can be tested a few times an hour. Try again later.'
+        throw new ProblemError('too-often', detail, { 'retry-after': '3600' })
+      }
+      return { id: `msg_${tried.deliveryId}` }
+    },
+    'list-deliveries': async (call) => describeDeliveries(site, (await findOwn(call)).id),
+  } satisfies Partial<Handlers>
 }
 
 async function describeDeliveries(
-  { pool }: Needs,
+  { pool }: Pick<Site, 'pool'>,
   id: string,
 ): Promise<z.infer<typeof deliveriesSchema>> {
   const deliveries = await listDeliveries(pool, id, DELIVERIES_SHOWN)
@@ -135,33 +105,22 @@ function webhookJson(webhook: Webhook): z.infer<typeof webhookSchema> {
   }
 }
 
-/** Returns the id of the caller, who must have the scope `account`. */
-async function requireOwner(req: Request, res: Response, site: Needs): Promise<string> {
-  const caller = await authenticateRequest(req, site.credentials, ['bearer', 'basic'], 'account')
-  const { id: reporterId, tokenHash } = caller
-  await admit(req, res, site, 'webhook', { reporterId, tokenHash })
-  return reporterId
+function keyOf({ caller, path: { id } }: OneCall) {
+  if (!isUuid(id)) throw notFound()
+  return { id, reporterId: caller.id }
 }
 
-async function keyOf(req: OneRequest, res: Response, site: Needs): Promise<Key> {
-  const reporterId = await requireOwner(req as Request, res, site)
-  if (!isUuid(req.params.id)) throw notFound()
-  return { id: req.params.id, reporterId }
-}
-
-async function requireWebhook(req: OneRequest, res: Response, site: Needs): Promise<Webhook> {
-  const { id, reporterId } = await keyOf(req, res, site)
-  const webhook = await findWebhook(site.pool, reporterId, id)
-  if (!webhook) throw notFound()
-  return webhook
-}
-
-function problemOfRefusal(refusal: WebhookRefusal): ProblemError {
+function problemOf(refusal: WebhookRefusal): ProblemError {
   if (refusal.refused === 'address') return new ProblemError('bad-field', `url ${refusal.why}`)
   if (refusal.refused === 'taken') {
     return new ProblemError('bad-field', 'url: another of your webhooks has this URL.')
   }
   return new ProblemError('bad-field', `At most ${WEBHOOKS_MAX} webhooks are allowed.`)
+}
+
+function found<T>(one: T | undefined): T {
+  if (one === undefined) throw notFound()
+  return one
 }
 
 function notFound(): ProblemError {

@@ -1,35 +1,31 @@
 import { z } from 'zod'
-import type { Operation } from './operation.ts'
+import { json, type Operations } from './operation.ts'
 
 const idPath = z.object({ id: z.uuid() })
+const cidr = z.string('Name the relay in the query, for example ?cidr=192.0.2.7')
 const anEvent = { events: ['report.analyzed', 'report.told'] }
 
+const ofWebhooks = { chapter: 'Webhooks', need: 'account', limit: 'webhook' } as const
+
 /** The operations on the account, its relays and its webhooks. */
-export const accountOperations: readonly Operation[] = [
-  {
-    id: 'read-account',
+export const accountOperations = {
+  'read-account': {
     method: 'get',
     path: '/api/v1/account',
     chapter: 'Account',
     summary: 'Get your account and the rights of these credentials',
     need: 'any',
-    answers: { 200: { description: 'You.', content: { 'application/json': 'Account' } } },
-    problems: ['too-often'],
-    example: {},
+    answers: json('Account', 'You.'),
   },
-  {
-    id: 'list-relays',
+  'list-relays': {
     method: 'get',
     path: '/api/v1/relays',
     chapter: 'Account',
     summary: 'List your mail servers',
     need: 'read',
-    answers: { 200: { description: 'All.', content: { 'application/json': 'Relays' } } },
-    problems: ['too-often'],
-    example: {},
+    answers: json('Relays', 'All.'),
   },
-  {
-    id: 'set-relay',
+  'set-relay': {
     method: 'put',
     path: '/api/v1/relays',
     chapter: 'Account',
@@ -38,24 +34,21 @@ export const accountOperations: readonly Operation[] = [
       'This also answers the question of a report. Reports with that question are analyzed again.',
     need: 'account',
     body: { 'application/json': 'RelayStatement' },
-    answers: { 200: { description: 'All.', content: { 'application/json': 'Relays' } } },
-    problems: ['bad-request', 'bad-field', 'too-big', 'wrong-type', 'too-often'],
+    answers: json('Relays', 'All.'),
     example: { body: { cidr: '192.0.2.0/24' } },
   },
-  {
-    id: 'forget-relay',
+  'forget-relay': {
     method: 'delete',
     path: '/api/v1/relays',
     chapter: 'Account',
     summary: 'Remove a mail server',
     need: 'account',
-    parameters: { query: z.object({ cidr: z.string() }) },
-    answers: { 200: { description: 'All.', content: { 'application/json': 'Relays' } } },
-    problems: ['bad-field', 'not-found', 'too-often'],
+    parameters: { query: z.object({ cidr }) },
+    answers: json('Relays', 'All.'),
+    problems: ['not-found'],
     example: { query: '?cidr=192.0.2.0/24' },
   },
-  {
-    id: 'ask-for-test-message',
+  'ask-for-test-message': {
     method: 'post',
     path: '/api/v1/test-messages',
     chapter: 'Account',
@@ -66,136 +59,84 @@ export const accountOperations: readonly Operation[] = [
       'Repeating the request sends no other message while one is under way or has come back.',
     need: 'report',
     answers: {
-      200: {
-        description: 'No message was sent.',
-        content: { 'application/json': 'TestMessage' },
-      },
-      202: {
-        description: 'The message will be sent.',
-        content: { 'application/json': 'TestMessage' },
-      },
+      ...json('TestMessage', 'No message was sent.'),
+      ...json('TestMessage', 'The message will be sent.', { status: 202 }),
     },
-    problems: ['too-often'],
-    example: {},
   },
-  {
-    id: 'list-webhooks',
+  'list-webhooks': {
+    ...ofWebhooks,
     method: 'get',
     path: '/api/v1/webhooks',
-    chapter: 'Webhooks',
     summary: 'List your webhooks',
-    need: 'account',
-    answers: { 200: { description: 'All.', content: { 'application/json': 'Webhooks' } } },
-    problems: ['too-often'],
-    example: {},
+    answers: json('Webhooks', 'All.'),
   },
-  {
-    id: 'add-webhook',
+  'add-webhook': {
+    ...ofWebhooks,
     method: 'post',
     path: '/api/v1/webhooks',
-    chapter: 'Webhooks',
     summary: 'Add a webhook',
     description:
       'Signalpost sends a POST request to the URL when the state of one of your reports ' +
       'changes. It is signed as in Standard Webhooks. Without a 2xx answer within ten seconds ' +
       'it is repeated for a day, with pauses that double from half a minute to four hours. ' +
       'The same event always has the same webhook-id. An account can have five webhooks.',
-    need: 'account',
     body: { 'application/json': 'NewWebhook' },
-    answers: {
-      201: {
-        description: 'Webhook added. The secret is shown only here.',
-        content: { 'application/json': 'WebhookWithSecret' },
-        headers: ['Location'],
-      },
-    },
-    problems: ['bad-request', 'bad-field', 'too-big', 'wrong-type', 'too-often'],
+    answers: json('WebhookWithSecret', 'Webhook added. The secret is shown only here.', {
+      status: 201,
+      headers: ['Location'],
+    }),
     example: { body: { url: 'https://hooks.example.org/signalpost', ...anEvent } },
   },
-  {
-    id: 'read-webhook',
+  'read-webhook': {
+    ...ofWebhooks,
     method: 'get',
     path: '/api/v1/webhooks/{id}',
-    chapter: 'Webhooks',
     summary: 'Get a webhook',
-    need: 'account',
     parameters: { path: idPath },
-    answers: { 200: { description: 'It.', content: { 'application/json': 'Webhook' } } },
-    problems: ['not-found', 'too-often'],
-    example: {},
+    answers: json('Webhook', 'It.'),
   },
-  {
-    id: 'change-webhook',
+  'change-webhook': {
+    ...ofWebhooks,
     method: 'patch',
     path: '/api/v1/webhooks/{id}',
-    chapter: 'Webhooks',
     summary: 'Change, disable or enable a webhook',
-    need: 'account',
     parameters: { path: idPath },
     body: { 'application/json': 'WebhookChange' },
-    answers: { 200: { description: 'Changed.', content: { 'application/json': 'Webhook' } } },
-    problems: ['bad-request', 'bad-field', 'not-found', 'too-big', 'wrong-type', 'too-often'],
+    answers: json('Webhook', 'Changed.'),
     example: { body: { events: ['report.answered'] } },
   },
-  {
-    id: 'renew-webhook-secret',
+  'renew-webhook-secret': {
+    ...ofWebhooks,
     method: 'post',
     path: '/api/v1/webhooks/{id}/secret',
-    chapter: 'Webhooks',
     summary: 'Create a new secret',
     description: 'For a day, messages are signed with both the new and the previous secret.',
-    need: 'account',
     parameters: { path: idPath },
-    answers: {
-      200: {
-        description: 'The new secret. It is shown only here.',
-        content: { 'application/json': 'WebhookWithSecret' },
-      },
-    },
-    problems: ['not-found', 'too-often'],
-    example: {},
+    answers: json('WebhookWithSecret', 'The new secret. It is shown only here.'),
   },
-  {
-    id: 'try-webhook',
+  'try-webhook': {
+    ...ofWebhooks,
     method: 'post',
     path: '/api/v1/webhooks/{id}/test',
-    chapter: 'Webhooks',
     summary: 'Send a test message to a webhook',
-    need: 'account',
     parameters: { path: idPath },
-    answers: {
-      202: {
-        description: 'The message will be sent.',
-        content: { 'application/json': 'WebhookTest' },
-      },
-    },
-    problems: ['not-found', 'bad-field', 'too-often'],
-    example: {},
+    answers: json('WebhookTest', 'The message will be sent.', { status: 202 }),
+    problems: ['bad-field'],
   },
-  {
-    id: 'list-deliveries',
+  'list-deliveries': {
+    ...ofWebhooks,
     method: 'get',
     path: '/api/v1/webhooks/{id}/deliveries',
-    chapter: 'Webhooks',
     summary: 'List the deliveries of a webhook',
-    need: 'account',
     parameters: { path: idPath },
-    answers: {
-      200: { description: 'The latest deliveries.', content: { 'application/json': 'Deliveries' } },
-    },
-    problems: ['not-found', 'too-often'],
-    example: {},
+    answers: json('Deliveries', 'The latest deliveries.'),
   },
-  {
-    id: 'remove-webhook',
+  'remove-webhook': {
+    ...ofWebhooks,
     method: 'delete',
     path: '/api/v1/webhooks/{id}',
-    chapter: 'Webhooks',
     summary: 'Remove a webhook',
-    need: 'account',
     parameters: { path: idPath },
     answers: { 204: { description: 'Webhook removed.' } },
-    problems: ['not-found', 'too-often'],
-    example: {},
   },
-]
+} as const satisfies Operations

@@ -1,32 +1,23 @@
 import { z } from 'zod'
 import { deskPageSchema } from './desk-schemas.ts'
-import type { Operation } from './operation.ts'
+import { json, type Operations } from './operation.ts'
 
 const shared = { chapter: 'Abuse desks', need: 'desk' } as const
 
 /** The operations with which abuse desks read and answer their reports. */
-export const deskOperations: readonly Operation[] = [
-  {
+export const deskOperations = {
+  'list-desk-reports': {
     ...shared,
-    id: 'list-desk-reports',
     method: 'get',
     path: '/api/v1/desk/reports',
     summary: 'List the feedback reports that we sent to you',
     description: 'The newest first. A digest is one report.',
     parameters: { query: deskPageSchema },
-    answers: {
-      200: {
-        description: 'A page of reports.',
-        content: { 'application/json': 'DeskReports' },
-        headers: ['Link'],
-      },
-    },
-    problems: ['bad-field', 'too-often'],
+    answers: json('DeskReports', 'A page of reports.', { headers: ['Link'] }),
     example: { query: '?open=true&limit=10' },
   },
-  {
+  'read-desk-report': {
     ...shared,
-    id: 'read-desk-report',
     method: 'get',
     path: '/api/v1/desk/reports/{number}',
     summary: 'Get the mail of a feedback report',
@@ -35,24 +26,17 @@ export const deskOperations: readonly Operation[] = [
     answers: {
       200: { description: 'The mail.', content: { 'message/rfc822': 'bytes' } },
     },
-    problems: ['not-found', 'too-often'],
-    example: {},
+    problems: ['not-found'],
   },
-  {
+  'answer-desk-reports': {
     ...shared,
-    id: 'answer-desk-reports',
     method: 'post',
     path: '/api/v1/desk/answers',
     summary: 'Answer many feedback reports at once',
     description: 'An answer to a digest applies to all reports in it.',
     body: { 'application/json': 'DeskAnswer' },
-    answers: {
-      200: {
-        description: 'The outcome for each report.',
-        content: { 'application/json': 'DeskOutcomes' },
-      },
-    },
-    problems: ['bad-request', 'bad-field', 'too-big', 'wrong-type', 'too-often'],
+    bodyBytesMax: 20_000,
+    answers: json('DeskOutcomes', 'The outcome for each report.'),
     example: {
       body: {
         reports: ['01999999-0000-7000-8000-000000000000.1'],
@@ -61,4 +45,4 @@ export const deskOperations: readonly Operation[] = [
       },
     },
   },
-]
+} as const satisfies Operations

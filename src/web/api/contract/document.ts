@@ -30,14 +30,19 @@ const incoming: readonly SchemaName[] = [
   'DeskAnswer',
 ]
 
-/** All operations of the API. A test compares them with the served routes. */
-export const apiOperations: readonly Operation[] = [
+/** All operations by their ids. */
+export const operations = {
   ...reportOperations,
   ...accountOperations,
   ...knowledgeOperations,
   ...deskOperations,
   ...searchOperations,
-]
+}
+
+/** All operations in the order of the document. */
+export const apiOperations: readonly Operation[] = Object.entries(operations).map(
+  ([id, operation]) => ({ id, problems: [], example: {}, ...operation }),
+)
 
 type Json = Record<string, unknown>
 
@@ -215,21 +220,31 @@ function headersOf(names: readonly HeaderName[]): Json {
 }
 
 /** The problem responses by status, each with the names of its problems. */
-function problemsOf({ need, chapter, problems: own }: Operation): Json {
-  const isAsked = !['nothing', 'mail-server'].includes(need)
+function problemsOf(operation: Operation): Json {
+  const { need, chapter, problems: own } = operation
   if (chapter === 'Mail servers') return need === 'mail-server' ? mailServerFaults : {}
-  if (!isAsked && own.length === 0) return {}
-  const names: ProblemName[] = [...own, ...(isAsked ? whoProblems(need) : []), ...anyProblem]
-  const byStatus = Map.groupBy(new Set(names), (name) => problems[name].status)
+  const names: ProblemName[] = [...own, ...impliedProblems(operation)]
+  if (names.length === 0) return {}
+  const byStatus = Map.groupBy(new Set([...names, ...anyProblem]), (name) => problems[name].status)
   return Object.fromEntries(
     [...byStatus].map(([status, some]) => [status, problemResponse(status, some)]),
   )
 }
 
-function whoProblems(need: Need): ProblemName[] {
+/** The problems that follow from the credentials, the parameters and the body of an operation. */
+function impliedProblems({ need, path, parameters, body }: Operation): ProblemName[] {
+  const isAsked = need !== 'nothing'
   const isEnough = need === 'any' || need === 'desk'
-  return isEnough ? ['sign-in-needed'] : ['sign-in-needed', 'not-allowed']
+  return [
+    ...(isAsked ? (['sign-in-needed', 'too-often'] as const) : []),
+    ...(isAsked && !isEnough ? (['not-allowed'] as const) : []),
+    ...(path.includes('{id}') ? (['not-found'] as const) : []),
+    ...(parameters?.query ? (['bad-field'] as const) : []),
+    ...(body?.['application/json'] ? jsonProblems : []),
+  ]
 }
+
+const jsonProblems = ['bad-request', 'bad-field', 'too-big', 'wrong-type'] as const
 
 function problemResponse(status: number, names: readonly ProblemName[]): Json {
   const headers = problemHeaders[status]

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { counterQuestionSchema, queuePathSchema } from './knowledge-schemas.ts'
-import type { Operation } from './operation.ts'
+import { json, type Operations } from './operation.ts'
 
 const envelope = z.object({
   IP: z.string().optional().describe('The address of the connecting client.'),
@@ -16,26 +16,21 @@ const checked = {
   chapter: 'Mail servers',
   need: 'mail-server',
   body: { 'message/rfc822': 'bytes' },
-  problems: [],
 } as const
 
 const learned = {
   ...checked,
   method: 'post',
   answers: {
-    200: { description: 'Learned.', content: { 'application/json': 'Learned' } },
-    208: {
-      description: 'The message was already learned.',
-      content: { 'application/json': 'CheckError' },
-    },
+    ...json('Learned', 'Learned.'),
+    ...json('CheckError', 'The message was already learned.', { status: 208 }),
   },
   example: { body: 'message' },
 } as const
 
 /** The operations that return stored knowledge, for programs and for mail servers. */
-export const knowledgeOperations: readonly Operation[] = [
-  {
-    id: 'look-up',
+export const knowledgeOperations = {
+  'look-up': {
     method: 'get',
     path: '/api/v1/reputation/{name}',
     chapter: 'Reputation',
@@ -43,27 +38,22 @@ export const knowledgeOperations: readonly Operation[] = [
     description:
       'Needs no account; at most sixty requests a minute. For more, query the DNS lists.',
     need: 'nothing',
+    limit: 'lookup',
     parameters: { path: z.object({ name: z.string() }) },
-    answers: {
-      200: { description: 'The reputation.', content: { 'application/json': 'Reputation' } },
-    },
+    answers: json('Reputation', 'The reputation.'),
     problems: ['bad-request', 'bad-field', 'too-often'],
-    example: {},
   },
-  {
-    id: 'read-counters',
+  'read-counters': {
     method: 'get',
     path: '/api/v1/counters',
     chapter: 'Reputation',
     summary: 'Look up how often something was seen',
     need: 'viewer',
     parameters: { query: counterQuestionSchema },
-    answers: { 200: { description: 'Counts.', content: { 'application/json': 'Counters' } } },
-    problems: ['bad-field', 'not-allowed', 'too-often'],
+    answers: json('Counters', 'Counts.'),
     example: { query: '?value=198.51.100.23' },
   },
-  {
-    id: 'get-list',
+  'get-list': {
     method: 'get',
     path: '/lists/{file}',
     chapter: 'Reputation',
@@ -82,23 +72,19 @@ export const knowledgeOperations: readonly Operation[] = [
       304: { description: 'Not modified.' },
       404: { description: 'List not found.', content: { 'text/html': 'text' } },
     },
-    problems: [],
-    example: {},
   },
-  {
+  check: {
     ...checked,
-    id: 'check',
     method: 'post',
     path: '/checkv2',
     summary: 'Check a message during delivery',
     description:
       'Compatible with the rspamd worker. Send the header Password if a password is set.',
     parameters: { header: envelope },
-    answers: { 200: { description: 'A verdict.', content: { 'application/json': 'CheckAnswer' } } },
+    answers: json('CheckAnswer', 'A verdict.'),
     example: { headers: { IP: '198.51.100.23', Helo: 'mail.shop.example' }, body: 'message' },
   },
-  {
-    id: 'add-outgoing-events',
+  'add-outgoing-events': {
     method: 'post',
     path: '/api/v1/outgoing-events',
     chapter: 'Outgoing mail',
@@ -108,71 +94,49 @@ export const knowledgeOperations: readonly Operation[] = [
       'counts once a day, so a request can be repeated; give the time of each event for that.',
     need: 'operator',
     body: { 'application/json': 'OutgoingEvents' },
-    answers: {
-      202: { description: 'Accepted.', content: { 'application/json': 'AcceptedEvents' } },
-    },
-    problems: ['bad-request', 'bad-field', 'not-allowed', 'too-big', 'wrong-type', 'too-often'],
+    bodyBytesMax: 500_000,
+    answers: json('AcceptedEvents', 'Accepted.', { status: 202 }),
     example: {
       body: {
         events: [{ event: 'bounce', user: 'ann@home.example', recipient: 'you@there.example' }],
       },
     },
   },
-  { ...learned, id: 'learn-spam', path: '/learnspam', summary: 'Learn a message as spam' },
-  { ...learned, id: 'learn-ham', path: '/learnham', summary: 'Learn a message as wanted' },
-  {
-    id: 'ping',
+  'learn-spam': { ...learned, path: '/learnspam', summary: 'Learn a message as spam' },
+  'learn-ham': { ...learned, path: '/learnham', summary: 'Learn a message as wanted' },
+  ping: {
     method: 'get',
     path: '/ping',
     chapter: 'Mail servers',
     summary: 'Check whether the server answers',
     need: 'nothing',
     answers: { 200: { description: 'pong', content: { 'text/plain': 'text' } } },
-    problems: [],
-    example: {},
   },
-  {
-    id: 'check-statistics',
+  'check-statistics': {
     method: 'get',
     path: '/stat',
     chapter: 'Mail servers',
     summary: 'Get statistics of this process',
     need: 'mail-server',
-    answers: {
-      200: { description: 'Counts.', content: { 'application/json': 'CheckStatistics' } },
-    },
-    problems: [],
-    example: {},
+    answers: json('CheckStatistics', 'Counts.'),
   },
-  {
-    id: 'check-password',
+  'check-password': {
     method: 'get',
     path: '/auth',
     chapter: 'Mail servers',
     summary: 'Check the password',
     need: 'mail-server',
-    answers: {
-      200: {
-        description: 'The password is correct.',
-        content: { 'application/json': 'CheckStatistics' },
-      },
-    },
-    problems: [],
-    example: {},
+    answers: json('CheckStatistics', 'The password is correct.'),
   },
-  {
-    id: 'is-alive',
+  'is-alive': {
     method: 'get',
     path: '/healthz',
     chapter: 'Service',
     summary: 'Check whether the process is alive',
     need: 'nothing',
     answers: { 200: { description: 'The process is alive.', content: { 'text/plain': 'text' } } },
-    problems: [],
-    example: {},
   },
-  {
-    id: 'is-ready',
+  'is-ready': {
     method: 'get',
     path: '/readyz',
     chapter: 'Service',
@@ -186,11 +150,8 @@ export const knowledgeOperations: readonly Operation[] = [
         headers: ['Retry-After'],
       },
     },
-    problems: [],
-    example: {},
   },
-  {
-    id: 'read-health',
+  'read-health': {
     method: 'get',
     path: '/api/v1/health',
     chapter: 'Service',
@@ -199,23 +160,17 @@ export const knowledgeOperations: readonly Operation[] = [
       'What should happen and whether it does, with the reason and what to do. The level is that ' +
       'of the worst condition. While the database is away, the answer is the problem unavailable.',
     need: 'viewer',
-    answers: { 200: { description: 'The state.', content: { 'application/json': 'Health' } } },
-    problems: ['too-often'],
-    example: {},
+    answers: json('Health', 'The state.'),
   },
-  {
-    id: 'list-queues',
+  'list-queues': {
     method: 'get',
     path: '/api/v1/queues',
     chapter: 'Service',
     summary: 'List the queues',
     need: 'viewer',
-    answers: { 200: { description: 'All queues.', content: { 'application/json': 'Queues' } } },
-    problems: ['not-allowed', 'too-often'],
-    example: {},
+    answers: json('Queues', 'All queues.'),
   },
-  {
-    id: 'change-queue',
+  'change-queue': {
     method: 'patch',
     path: '/api/v1/queues/{queue}',
     chapter: 'Service',
@@ -226,30 +181,23 @@ export const knowledgeOperations: readonly Operation[] = [
     need: 'operator',
     parameters: { path: queuePathSchema },
     body: { 'application/json': 'QueueChange' },
-    answers: { 200: { description: 'Changed.', content: { 'application/json': 'QueueControl' } } },
-    problems: ['bad-request', 'bad-field', 'not-allowed', 'too-big', 'wrong-type', 'too-often'],
+    answers: json('QueueControl', 'Changed.'),
     example: { body: { concurrency: 2 } },
   },
-  {
-    id: 'read-metrics',
+  'read-metrics': {
     method: 'get',
     path: '/metrics',
     chapter: 'Service',
     summary: 'Metrics for Prometheus',
     need: 'viewer',
     answers: { 200: { description: 'Figures.', content: { 'text/plain': 'text' } } },
-    problems: ['not-allowed'],
-    example: {},
   },
-  {
-    id: 'read-contract',
+  'read-contract': {
     method: 'get',
     path: '/openapi.json',
     chapter: 'Service',
     summary: 'The OpenAPI document',
     need: 'nothing',
-    answers: { 200: { description: 'OpenAPI 3.1.', content: { 'application/json': 'text' } } },
-    problems: [],
-    example: {},
+    answers: json('text', 'OpenAPI 3.1.'),
   },
-]
+} as const satisfies Operations

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { Attempt } from '../../../db/limits.ts'
 import type { TokenScope } from '../../../db/sessions.ts'
 import type { Role } from '../../../roles.ts'
 import type { ProblemName } from '../../problem.ts'
@@ -80,10 +81,31 @@ export type Operation = {
   summary: string
   description?: string
   need: Need
+  /** The rate limit that counts the requests; `read` by default. */
+  limit?: Attempt
   parameters?: { path?: z.ZodObject; query?: z.ZodObject; header?: z.ZodObject }
   body?: Readonly<Record<string, Content>>
+  /** Maximum size of a JSON body; 8,000 by default. */
+  bodyBytesMax?: number
   answers: Readonly<Record<number, OperationResponse>>
-  /** Problems besides those that any operation may return. */
+  /** Problems besides those that follow from the other fields. */
   problems: readonly ProblemName[]
   example: Example
+}
+
+/** An operation as it is declared under its id. */
+export type Declared = Omit<Operation, 'id' | 'problems' | 'example'> &
+  Partial<Pick<Operation, 'problems' | 'example'>>
+
+/** Operations by their ids. */
+export type Operations = Readonly<Record<string, Declared>>
+
+/** An answer in JSON. */
+export function json(
+  schema: Content,
+  description: string,
+  { status = 200, headers }: { status?: number; headers?: readonly HeaderName[] } = {},
+): Operation['answers'] {
+  const content = { 'application/json': schema }
+  return { [status]: { description, content, ...(headers && { headers }) } }
 }

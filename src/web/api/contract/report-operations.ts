@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Operation } from './operation.ts'
+import { json, type Operations } from './operation.ts'
 import { reportId, reportPageSchema } from './report-schemas.ts'
 
 const idPath = z.object({ id: reportId })
@@ -60,9 +60,8 @@ const limits = ['RateLimit', 'RateLimit-Policy'] as const
 const replayed = ['Idempotency-Replayed', ...limits] as const
 
 /** The operations on reports: submit, read, retract and confirm. */
-export const reportOperations: readonly Operation[] = [
-  {
-    id: 'report',
+export const reportOperations = {
+  report: {
     method: 'post',
     path: '/api/v1/reports',
     chapter: 'Reports',
@@ -100,8 +99,7 @@ export const reportOperations: readonly Operation[] = [
     problems: [...messageProblems, ...fileProblems, 'key-used'],
     example: { headers: { 'Idempotency-Key': 'message-2026-11-20-1' }, body: 'message' },
   },
-  {
-    id: 'report-many',
+  'report-many': {
     method: 'post',
     path: '/api/v1/reports/bulk',
     chapter: 'Reports',
@@ -114,16 +112,10 @@ export const reportOperations: readonly Operation[] = [
     parameters: { header: forOthers },
     body: { 'application/x-ndjson': 'lines' },
     answers: {
-      202: {
-        description: 'At least one message is new.',
-        content: { 'application/json': 'BulkResults' },
+      ...json('BulkResults', 'At least one message is new.', { status: 202, headers: limits }),
+      ...json('BulkResults', 'All accepted messages had been reported before.', {
         headers: limits,
-      },
-      200: {
-        description: 'All accepted messages had been reported before.',
-        content: { 'application/json': 'BulkResults' },
-        headers: limits,
-      },
+      }),
     },
     problems: [...messageProblems, 'key-used'],
     example: {
@@ -133,8 +125,7 @@ export const reportOperations: readonly Operation[] = [
       ],
     },
   },
-  {
-    id: 'list-reports',
+  'list-reports': {
     method: 'get',
     path: '/api/v1/reports',
     chapter: 'Reports',
@@ -144,32 +135,19 @@ export const reportOperations: readonly Operation[] = [
       'first, so that the last known id leads to all newer reports.',
     need: 'read',
     parameters: { query: reportPageSchema },
-    answers: {
-      200: {
-        description: 'A page of the list.',
-        content: { 'application/json': 'ReportList' },
-        headers: ['Link', ...limits],
-      },
-    },
-    problems: ['bad-field', 'too-often'],
+    answers: json('ReportList', 'A page of the list.', { headers: ['Link', ...limits] }),
     example: { query: '?limit=10&kind=spam' },
   },
-  {
-    id: 'read-report',
+  'read-report': {
     method: 'get',
     path: '/api/v1/reports/{id}',
     chapter: 'Reports',
     summary: 'Get the state and the results of a report',
     need: 'read',
     parameters: { path: idPath },
-    answers: {
-      200: { description: 'The report.', content: { 'application/json': 'Report' } },
-    },
-    problems: ['not-found', 'too-often'],
-    example: {},
+    answers: json('Report', 'The report.'),
   },
-  {
-    id: 'read-message',
+  'read-message': {
     method: 'get',
     path: '/api/v1/reports/{id}/raw',
     chapter: 'Reports',
@@ -183,11 +161,8 @@ export const reportOperations: readonly Operation[] = [
         headers: ['Content-Disposition'],
       },
     },
-    problems: ['not-found', 'too-often'],
-    example: {},
   },
-  {
-    id: 'retract-report',
+  'retract-report': {
     method: 'delete',
     path: '/api/v1/reports/{id}',
     chapter: 'Reports',
@@ -196,14 +171,9 @@ export const reportOperations: readonly Operation[] = [
       'Its counts are reversed, and the notified abuse desks are notified of the retraction.',
     need: 'retract',
     parameters: { path: idPath },
-    answers: {
-      200: { description: 'The report is retracted.', content: { 'application/json': 'Report' } },
-    },
-    problems: ['not-found', 'too-often'],
-    example: {},
+    answers: json('Report', 'The report is retracted.'),
   },
-  {
-    id: 'confirm-report',
+  'confirm-report': {
     method: 'post',
     path: '/api/v1/reports/{id}/confirmation',
     chapter: 'Reports',
@@ -213,14 +183,9 @@ export const reportOperations: readonly Operation[] = [
       'does not want it. The report is analyzed again and forwarded. Otherwise nothing changes.',
     need: 'report',
     parameters: { path: idPath },
-    answers: {
-      200: { description: 'The report.', content: { 'application/json': 'Report' } },
-    },
-    problems: ['not-found', 'too-often'],
-    example: {},
+    answers: json('Report', 'The report.'),
   },
-  {
-    id: 'report-by-plug-in',
+  'report-by-plug-in': {
     method: 'post',
     path: '/api/signaler',
     chapter: 'Reports',
@@ -228,24 +193,16 @@ export const reportOperations: readonly Operation[] = [
     description: 'The form field "message" contains the message in base64.',
     need: 'plug-in',
     body: { 'application/x-www-form-urlencoded': 'form', 'multipart/form-data': 'form' },
-    answers: {
-      202: {
-        description: 'Accepted, now or earlier.',
-        content: { 'application/json': 'Receipt' },
-      },
-    },
+    answers: json('Receipt', 'Accepted, now or earlier.', { status: 202 }),
     problems: messageProblems.filter((name) => name !== 'wrong-type'),
     example: { body: 'signaler' },
   },
-  {
-    id: 'try-plug-in',
+  'try-plug-in': {
     method: 'options',
     path: '/api/signaler',
     chapter: 'Reports',
     summary: 'Check the credentials of a plug-in',
     need: 'plug-in',
     answers: { 200: { description: 'The credentials are valid.', headers: ['Allow'] } },
-    problems: [],
-    example: {},
   },
-]
+} as const satisfies Operations
