@@ -139,11 +139,12 @@ export async function removeReporter(tx: Db, id: string): Promise<void> {
   await tx.query(sql`delete from reporters where id = ${id}`)
 }
 
-/** Returns the addresses of several reporters, by id. */
+/** Returns the addresses of several reporters, by id. Absent ids and repetitions are left out. */
 export async function listReporterEmails(
   db: Db,
-  ids: readonly string[],
+  given: readonly (string | null | undefined)[],
 ): Promise<Map<string, string>> {
+  const ids = [...new Set(given.flatMap((id) => id ?? []))]
   const { rows } = await db.query<{ id: string; email: string }>(prepared`
     select id, email from reporters where ${isOneOf('id', ids, 'uuid[]')}`)
   return new Map(rows.map(({ id, email }) => [id, email]))

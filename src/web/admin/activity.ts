@@ -13,14 +13,16 @@ import {
   type DrawnActivity,
   markText,
 } from './activity-charts.ts'
-import { sendAdminPage } from './send-admin-page.ts'
+import { adminPage, type PageCall } from './page.ts'
 
 type Needs = Pick<Site, 'pool' | 'clock'>
 
 /** The pages of graphs, and the values of a graph for the script that zooms in. */
-export function activityRoutes(site: Needs): Router {
+export function activityRoutes(site: Site): Router {
   const router = Router()
-  router.get('/', (req, res) => sendActivity(req, res, site))
+  router.use(
+    adminPage(site, { view: 'admin/activity', data: (call) => describeActivity(call, site) }),
+  )
   router.get('/data', (req, res) => sendData(req, res, site))
   return router
 }
@@ -30,28 +32,24 @@ const groupIn = (req: Request) =>
 
 const periodNames = Object.keys(periods) as Period[]
 
-async function sendActivity(req: Request, res: Response, site: Needs): Promise<void> {
+async function describeActivity({ req, language, texts }: PageCall, site: Needs) {
   const group = groupIn(req)
   if (!group) throw new ProblemError('not-found', 'There is no such graph.')
   const period = periodNames.find((name) => name === req.query['period']) ?? 'day'
   const isCompared = req.query['compare'] === 'before'
-  const { language, texts } = visitOf(req)
   const drawn = await readDrawn(site, { group, period, isCompared, language })
   const href = (change: { group?: string; period?: string; compare?: string }) =>
     `/admin/activity${queryOf({
       ...{ group: group.key, period, compare: isCompared ? 'before' : '', ...change },
     })}`
-  sendAdminPage(req, res, {
-    view: 'admin/activity',
+  return {
     title: `${texts('activity.title')}: ${texts(`activity.groups.${group.key}`)}`,
-    data: {
-      charts: drawGroup(group, drawn),
-      ...{ group, period, isCompared, href, groups: activityGroups, periods: periodNames },
-      marks: drawn.marks.toReversed(),
-      dataHref: (chart: string) =>
-        `/admin/activity/data${queryOf({ group: group.key, period, chart })}`,
-    },
-  })
+    charts: drawGroup(group, drawn),
+    ...{ group, period, isCompared, href, groups: activityGroups, periods: periodNames },
+    marks: drawn.marks.toReversed(),
+    dataHref: (chart: string) =>
+      `/admin/activity/data${queryOf({ group: group.key, period, chart })}`,
+  }
 }
 
 async function sendData(req: Request, res: Response, site: Needs): Promise<void> {

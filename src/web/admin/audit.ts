@@ -9,21 +9,40 @@ import type { Code } from '../../texts/messages.ts'
 import { csvLine } from '../../mail/csv.ts'
 import { concealKeys } from '../../mail/conceal-keys.ts'
 import { queryOf } from '../pages/render.ts'
-import { visitOf } from '../pages/visit.ts'
 import { searchParamsOf } from '../search-params.ts'
 import type { Site } from '../site.ts'
-import { readParams, sendList, textParam, uuidParam } from './list-page.ts'
-
-type Needs = Pick<Site, 'pool' | 'clock' | 'config'>
+import { listPage, readParams, textParam, uuidParam } from './list-page.ts'
 
 const TEXT_CHARS_MAX = 320
 const EXPORT_PAGE = 1_000
 const commandLine = 'command line'
 
 /** The audit log: the search, its exports, and the check of its seals. */
-export function auditRoutes(site: Needs): Router {
+export function auditRoutes(site: Site): Router {
+  const { pool } = site
   const router = Router()
-  router.get('/', (req, res) => sendAudit(req, res, site))
+  router.use(
+    listPage(site, {
+      view: 'admin/audit',
+      title: 'audit.title',
+      filters,
+      cursor: { before: uuidParam },
+      read: async (page) => {
+        const { query, faults } = await readSearch(page, pool)
+        return faults.length > 0 ? [] : withNames(await listAudit(pool, page, query), pool)
+      },
+      next: ({ id }) => ({ before: id }),
+      data: async ({ req, texts }) => {
+        const form = readParams(req, filters)
+        return {
+          problems: (await readSearch(form, pool)).faults.map((code) => texts(code)),
+          actions: auditActions.toSorted(),
+          search: queryOf(form),
+          check: searchParamsOf(req).get('check') === '1' ? await verifyAudit(site) : undefined,
+        }
+      },
+    }),
+  )
   router.get('/export.csv', (req, res) => sendExport(req, res, site, 'csv'))
   router.get('/export.jsonl', (req, res) => sendExport(req, res, site, 'jsonl'))
   return router
@@ -62,31 +81,11 @@ function dayOf(text: string | undefined): Date | undefined | null {
   return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(day.getTime()) ? day : null
 }
 
-async function sendAudit(req: Request, res: Response, site: Needs): Promise<void> {
-  const { texts } = visitOf(req)
-  const form = readParams(req, filters)
-  const { query, faults } = await readSearch(form, site.pool)
-  const { pool } = site
-  await sendList(req, res, {
-    view: 'admin/audit',
-    title: 'audit.title',
-    filters,
-    cursor: { before: uuidParam },
-    read: async (page) =>
-      faults.length > 0 ? [] : withNames(await listAudit(pool, page, query), pool),
-    next: ({ id }) => ({ before: id }),
-    refused: { problems: faults.map((code) => texts(code)), given: {} },
-    data: {
-      actions: auditActions.toSorted(),
-      search: queryOf(form),
-      check: searchParamsOf(req).get('check') === '1' ? await verifyAudit(site) : undefined,
-    },
-  })
-}
-
 async function withNames<Entry extends AuditEntry>(lines: readonly Entry[], db: Db) {
-  const ids = [...new Set(lines.flatMap(({ reporterId }) => reporterId ?? []))]
-  const emails = await listReporterEmails(db, ids)
+  const emails = await listReporterEmails(
+    db,
+    lines.map(({ reporterId }) => reporterId),
+  )
   return lines.map((line) => ({
     ...line,
     who: line.reporterId === null ? commandLine : (emails.get(line.reporterId) ?? ''),
@@ -100,7 +99,7 @@ const exported = ['id', 'at', 'person', 'account', 'action', 'detail'] as const
 async function sendExport(
   req: Request,
   res: Response,
-  { pool }: Needs,
+  { pool }: Pick<Site, 'pool'>,
   format: keyof typeof types,
 ): Promise<void> {
   const form = readParams(req, filters)

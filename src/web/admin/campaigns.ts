@@ -1,4 +1,4 @@
-import { type Request, type Response, Router } from 'express'
+import { Router } from 'express'
 import { DAY_MS } from '../../durations.ts'
 import { shownText } from '../../mail/text.ts'
 import {
@@ -26,13 +26,13 @@ import { listFoundReports } from '../../db/search.ts'
 import { uuidTime } from '../../world.ts'
 import { isUuid, pageOf } from '../pages/render.ts'
 import { seriesChart } from '../pages/series-chart.ts'
-import { type Visit, visitOf } from '../pages/visit.ts'
+import type { Visit } from '../pages/visit.ts'
 import { searchParamsOf } from '../search-params.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { digitsParam, sendList, uuidParam } from './list-page.ts'
+import { digitsParam, listPage, uuidParam } from './list-page.ts'
+import { adminPage, type PageCall } from './page.ts'
 import { mostFrequent } from './reports.ts'
-import { sendAdminPage } from './send-admin-page.ts'
 
 type Needs = Pick<Site, 'pool' | 'clock'>
 
@@ -43,15 +43,9 @@ const ORIGINS_SHOWN = 50
 const SHOWN = 10
 const TEXT_CHARS_SHOWN = 4_000
 
-/** Sends the page of a campaign: its volume over time, origins, contents and reports. */
-async function sendCampaign(
-  req: Request<{ id: string }>,
-  res: Response,
-  site: Needs,
-  reader: CounterReader,
-): Promise<void> {
-  const visit = visitOf(req)
-  const campaign = await requireCampaign(req.params.id, site)
+/** The volume of a campaign over time, its origins, contents and reports. */
+async function describeCampaign({ req, ...visit }: PageCall, site: Needs, reader: CounterReader) {
+  const campaign = await requireCampaign(req.params['id'], site)
   const before = isUuid(req.query['before']) ? req.query['before'] : undefined
   const [days, counts, newest, oldest, members] = await Promise.all([
     listCampaignDays(site.pool, campaign.id),
@@ -65,27 +59,22 @@ async function sendCampaign(
     findSample([campaign.firstReportId, ...oldest], site),
   ])
   const page = pageOf(members, CAMPAIGN_LINES, (id) => ({ before: id }))
-  const lines = await listFoundReports(site.pool, page.lines)
-  sendAdminPage(req, res, {
-    view: 'admin/campaign',
-    title: visit.texts('campaign.title'),
-    data: {
-      campaign,
-      reports: days.reduce((sum, day) => sum + day.reports, 0),
-      firstSeen: timeOf(oldest[0]),
-      lastSeen: timeOf(newest[0]),
-      ...drawn(days, counts, site.clock(), visit),
-      looked: newest.length,
-      ...content,
-      sample,
-      lines,
-      ...{ first: visit.path, next: page.next && visit.path + page.next },
-      isFirst: before === undefined,
-    },
-  })
+  return {
+    campaign,
+    reports: days.reduce((sum, day) => sum + day.reports, 0),
+    firstSeen: timeOf(oldest[0]),
+    lastSeen: timeOf(newest[0]),
+    ...drawn(days, counts, site.clock(), visit),
+    looked: newest.length,
+    ...content,
+    sample,
+    lines: await listFoundReports(site.pool, page.lines),
+    ...{ first: visit.path, next: page.next && visit.path + page.next },
+    isFirst: before === undefined,
+  }
 }
 
-async function requireCampaign(id: string, { pool }: Needs): Promise<CampaignHead> {
+async function requireCampaign(id: unknown, { pool }: Needs): Promise<CampaignHead> {
   const [campaign] = isUuid(id) ? await listCampaignHeads(pool, [id]) : []
   if (!campaign) throw new ProblemError('not-found', 'Campaign not found.')
   return campaign
@@ -222,46 +211,47 @@ const REPORTS_MAX = 2 ** 31 - 1
 const memory = { keysMax: 2_000, freshMs: 5_000 }
 
 /** The pages for the campaigns of a day and for one campaign. */
-export function campaignRoutes(site: Needs): Router {
+export function campaignRoutes(site: Site): Router {
+  const { pool } = site
   const reader = createCounterReader(site, memory)
   const router = Router()
-  router.get('/', (req, res) => sendDay(req, res, site, reader))
-  router.get('/:id', (req, res) => sendCampaign(req, res, site, reader))
+  router.use(
+    listPage(site, {
+      view: 'admin/campaigns',
+      title: 'campaigns.title',
+      filters: { day: (text) => dayIn(text, dayOf(site.clock())).day },
+      cursor: { after: uuidParam, reports: digitsParam },
+      read: async ({ day, after, reports, limit }) => {
+        const page = { after: lineBefore(after, Number(reports)), limit }
+        return describe(await listLargestCampaigns(pool, day, page), day, site, reader)
+      },
+      next: ({ campaignId, reports }) => ({ after: campaignId, reports: String(reports) }),
+      data({ req, texts }) {
+        const today = dayOf(site.clock())
+        const { day, isFault } = dayIn(searchParamsOf(req).get('day') ?? '', today)
+        const dayBefore = daysAfter(day, -1)
+        return {
+          problems: isFault ? [texts('campaigns.wrongDay', { example: today })] : [],
+          ...{ day, today },
+          dayBefore: dayBefore < FIRST_DAY ? undefined : dayBefore,
+          dayAfter: day < today ? daysAfter(day, 1) : undefined,
+        }
+      },
+    }),
+    adminPage(site, {
+      at: '/:id',
+      view: 'admin/campaign',
+      title: 'campaign.title',
+      data: (call) => describeCampaign(call, site, reader),
+    }),
+  )
   return router
 }
 
-async function sendDay(
-  req: Request,
-  res: Response,
-  site: Needs,
-  reader: CounterReader,
-): Promise<void> {
-  const { texts } = visitOf(req)
-  const today = dayOf(site.clock())
-  const wanted = searchParamsOf(req).get('day') ?? ''
-  const isFault = wanted !== '' && !isDay(wanted, today)
-  const day = wanted === '' || isFault ? today : wanted
-  const before = daysAfter(day, -1)
-  await sendList(req, res, {
-    view: 'admin/campaigns',
-    title: 'campaigns.title',
-    filters: { day: () => day },
-    cursor: { after: uuidParam, reports: digitsParam },
-    read: async ({ after, reports, limit }) => {
-      const page = { after: lineBefore(after, Number(reports)), limit }
-      return describe(await listLargestCampaigns(site.pool, day, page), day, site, reader)
-    },
-    next: ({ campaignId, reports }) => ({ after: campaignId, reports: String(reports) }),
-    refused: {
-      problems: isFault ? [texts('campaigns.wrongDay', { example: today })] : [],
-      given: {},
-    },
-    data: {
-      ...{ day, today },
-      dayBefore: before < FIRST_DAY ? undefined : before,
-      dayAfter: day < today ? daysAfter(day, 1) : undefined,
-    },
-  })
+/** The day in an address; today if it is absent or wrong. */
+function dayIn(text: string, today: string): { day: string; isFault: boolean } {
+  const isFault = text !== '' && !isDay(text, today)
+  return { day: text === '' || isFault ? today : text, isFault }
 }
 
 /** Adds to each campaign its first report and further details. */

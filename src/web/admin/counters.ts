@@ -1,63 +1,51 @@
-import { type Request, type Response, Router } from 'express'
-import { differentOf, type LookUpAnswer } from '../../counting/headline.ts'
+import type { Router } from 'express'
+import { differentOf } from '../../counting/headline.ts'
 import type { Prefix } from '../../counting/keys.ts'
 import type { Known, KnownPiece, KnownUnique, LookUpQuestion } from '../../counting/look-up.ts'
 import { storableText } from '../../mail/text.ts'
-import type { Phrase } from '../../phrase.ts'
 import { number } from '../../texts/messages.ts'
+import { sayPhrases } from '../../texts/phrases.ts'
 import { seriesChart, type SeriesChart } from '../pages/series-chart.ts'
-import { type Visit, visitOf } from '../pages/visit.ts'
+import type { Visit } from '../pages/visit.ts'
 import { searchParamsOf } from '../search-params.ts'
 import type { Site } from '../site.ts'
-import { sendAdminPage } from './send-admin-page.ts'
+import { adminPage } from './page.ts'
 
-type Needs = Pick<Site, 'pool' | 'clock'>
 type Reader = Pick<Visit, 'texts' | 'language'>
 
 const windows = ['tenMinutes', 'hour', 'day', 'today', 'twoWeeks'] as const
 
 /** The search for the counters of a link, address, file and so on, with figures and charts. */
-export function counterRoutes(site: Needs): Router {
-  const router = Router()
-  router.get('/', (req, res) => sendCounters(req, res, site))
-  return router
-}
-
-async function sendCounters(req: Request, res: Response, site: Needs): Promise<void> {
-  const searchParams = searchParamsOf(req)
-  const textOf = (name: string) => storableText(searchParams.get(name) ?? '', CHARS_MAX)
-  const { ask } = await import('../../counting/headline.ts')
-  const { kindsForPeople } = await import('../../counting/look-up.ts')
-  const given = {
-    kind: textOf('kind'),
-    value: textOf('value'),
-    type: textOf('type'),
-    hash: textOf('hash'),
-  }
-  const isAsked = given.value.trim() !== '' || given.hash !== ''
-  const answer = isAsked ? await ask(site, given, 'told') : undefined
-  const known = answer && !('fault' in answer) ? answer : undefined
-  sendAdminPage(req, res, {
+export function counterRoutes(site: Site): Router {
+  return adminPage(site, {
     view: 'admin/counters',
-    title: visitOf(req).texts('counters.title'),
-    status: answer && !known ? 422 : 200,
-    data: {
-      given,
-      kinds: kindsForPeople,
-      fault: faultOf(answer),
-      known,
-      found: known && shown(known, site.clock(), visitOf(req)),
-      windows,
+    title: 'counters.title',
+    async data({ req, ...visit }) {
+      const searchParams = searchParamsOf(req)
+      const textOf = (name: string) => storableText(searchParams.get(name) ?? '', CHARS_MAX)
+      const { ask } = await import('../../counting/headline.ts')
+      const { kindsForPeople } = await import('../../counting/look-up.ts')
+      const given = {
+        kind: textOf('kind'),
+        value: textOf('value'),
+        type: textOf('type'),
+        hash: textOf('hash'),
+      }
+      const isAsked = given.value.trim() !== '' || given.hash !== ''
+      const answer = isAsked ? await ask(site, given, 'told') : undefined
+      const fault = answer && 'fault' in answer ? answer.fault : undefined
+      const known = answer && !('fault' in answer) ? answer : undefined
+      return {
+        problems: fault ? [sayPhrases(fault, visit.language, 'operator').text] : [],
+        ...{ given, kinds: kindsForPeople, windows, known },
+        found: known && shown(known, site.clock(), visit),
+      }
     },
   })
 }
 
 /** One more character than accepted, so that longer input is refused instead of truncated. */
 const CHARS_MAX = 8_001
-
-function faultOf(answer: LookUpAnswer | undefined): Phrase | undefined {
-  return answer && 'fault' in answer ? answer.fault : undefined
-}
 
 function shown({ question, pieces, told: selected }: Known, now: Date, visit: Reader) {
   const piece = selected === null ? undefined : pieces[selected]

@@ -13,13 +13,12 @@ import { deadLetterQueue } from '../../queue/define-queue.ts'
 import { demoteWaiting } from '../../queue/redrive.ts'
 import type { Language, Texts } from '../../texts/messages.ts'
 import { isUuid } from '../pages/render.ts'
-import { visitOf } from '../pages/visit.ts'
+import type { Visit } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { activityGroups, drawGroup, markText } from './activity-charts.ts'
 import { shownCondition, worstFirst } from './health.ts'
-import { doneMessage, postAction } from './post-action.ts'
-import { sendAdminPage } from './send-admin-page.ts'
+import { adminPage } from './page.ts'
 
 /** Tasks above this number are not counted exactly. */
 const TASKS_MAX = 1_000
@@ -52,15 +51,16 @@ const tasks: readonly (readonly [of: keyof TaskCounts, path: string])[] = [
  * waiting jobs of a queue can be put behind new ones.
  */
 export function dashboardRoutes(site: Site): Router {
-  const router = Router()
-  router.get('/', (req, res) => sendDashboard(req, res, site))
-  router.post('/', postAction(site, { actions: demoteWaiting, back: () => '/admin' }))
-  return router
+  return adminPage(site, {
+    view: 'admin/dashboard',
+    title: 'dashboard.title',
+    data: (visit) => describeSite(visit, site),
+    form: { actions: demoteWaiting },
+  })
 }
 
-async function sendDashboard(req: Request, res: Response, site: Site): Promise<void> {
+async function describeSite({ language, texts }: Pick<Visit, 'language' | 'texts'>, site: Site) {
   const now = site.clock()
-  const { language, texts } = visitOf(req)
   const [health, queues, mail, counted, waiting, graphs, top] = await Promise.all([
     site.readHealth(),
     site.readQueues(),
@@ -70,30 +70,25 @@ async function sendDashboard(req: Request, res: Response, site: Site): Promise<v
     readGraphs(site, now, language),
     readTop(site, now),
   ])
-  sendAdminPage(req, res, {
-    view: 'admin/dashboard',
-    title: texts('dashboard.title'),
-    data: {
-      now,
-      level: health.level,
-      conditions: health.conditions
-        .filter(({ level }) => isBad(level))
-        .toSorted(worstFirst)
-        .map((condition) => shownCondition(condition, { texts, language })),
-      unknown: health.conditions.filter(({ level }) => level === 'unknown').length,
-      processes: health.processes,
-      tasks: tasks.flatMap(([of, path]) => {
-        const n = waiting[of]
-        const text = `${n >= TASKS_MAX ? '≥ ' : ''}${texts(`dashboard.tasks.${of}`, { n })}`
-        return n === 0 ? [] : [{ text, href: `/admin${path}` }]
-      }),
-      unsent: mail.waiting
-        .filter(({ state }) => state !== 'held')
-        .map(({ kind, state, mails }) => unsentLine(texts, { kind, state, n: mails })),
-      ...{ queues, mail, deadLetterQueue, counting: countingOf(counted), graphs, top },
-      done: doneMessage(req, demoteWaiting),
-    },
-  })
+  return {
+    now,
+    level: health.level,
+    conditions: health.conditions
+      .filter(({ level }) => isBad(level))
+      .toSorted(worstFirst)
+      .map((condition) => shownCondition(condition, { texts, language })),
+    unknown: health.conditions.filter(({ level }) => level === 'unknown').length,
+    processes: health.processes,
+    tasks: tasks.flatMap(([of, path]) => {
+      const n = waiting[of]
+      const text = `${n >= TASKS_MAX ? '≥ ' : ''}${texts(`dashboard.tasks.${of}`, { n })}`
+      return n === 0 ? [] : [{ text, href: `/admin${path}` }]
+    }),
+    unsent: mail.waiting
+      .filter(({ state }) => state !== 'held')
+      .map(({ kind, state, mails }) => unsentLine(texts, { kind, state, n: mails })),
+    ...{ queues, mail, deadLetterQueue, counting: countingOf(counted), graphs, top },
+  }
 }
 
 /** Mail that will be sent without a person. What is held or refused is among the tasks. */

@@ -1,4 +1,4 @@
-import { type Request, type Response, Router } from 'express'
+import type { Router } from 'express'
 import { type EnrollmentState, listEnrollments } from '../../db/enrollment-requests.ts'
 import { listCorrections } from '../../db/feedback-answers.ts'
 import { acceptEnrollment, refuseEnrollment } from '../../feedback/decide-enrollment.ts'
@@ -7,8 +7,7 @@ import { parseBlock } from '../../mail/ip-blocks.ts'
 import { scopeText } from '../../verdict/consumers.ts'
 import { uuidTime } from '../../world.ts'
 import type { Site } from '../site.ts'
-import { choiceOrFirstParam, sendList, textParam, uuidParam } from './list-page.ts'
-import { postAction } from './post-action.ts'
+import { choiceOrFirstParam, listPage, textParam, uuidParam } from './list-page.ts'
 
 const ADDRESS_CHARS_MAX = 320
 
@@ -17,15 +16,7 @@ const ADDRESS_CHARS_MAX = 320
  * correction can be removed there.
  */
 export function correctionRoutes(site: Site): Router {
-  const router = Router()
-  router.get('/', (req, res) => sendCorrections(req, res, site))
-  const back = () => '/admin/networks/corrections'
-  router.post('/', postAction(site, { actions: removeNetworkCorrection, back }))
-  return router
-}
-
-async function sendCorrections(req: Request, res: Response, site: Site): Promise<void> {
-  await sendList(req, res, {
+  return listPage(site, {
     view: 'admin/consumers/corrections',
     title: 'corrections.title',
     cursor: { after: parseBlock, address: textParam(ADDRESS_CHARS_MAX) },
@@ -34,8 +25,8 @@ async function sendCorrections(req: Request, res: Response, site: Site): Promise
       return listCorrections(site.pool, { after, limit })
     },
     next: ({ cidr, address }) => ({ after: cidr, address }),
-    actions: [removeNetworkCorrection],
-    data: { now: site.clock() },
+    data: () => ({ now: site.clock() }),
+    form: { actions: removeNetworkCorrection },
   })
 }
 
@@ -43,22 +34,8 @@ const states = ['proven', 'sent', 'accepted', 'refused'] as const satisfies Enro
 
 /** The page with confirmed enrollments that request further scopes, to accept or reject them. */
 export function enrollmentRoutes(site: Site): Router {
-  const router = Router()
-  router.get('/', (req, res) => sendRequests(req, res, site))
-  router.post(
-    '/:id',
-    postAction(site, {
-      actions: { accept: acceptEnrollment, refuse: refuseEnrollment },
-      fields: (req) => ({ id: req.params['id'] }),
-      back: () => '/admin/consumers/requests',
-    }),
-  )
-  return router
-}
-
-async function sendRequests(req: Request, res: Response, site: Site): Promise<void> {
   const filters = { state: choiceOrFirstParam(states) }
-  await sendList(req, res, {
+  return listPage(site, {
     view: 'admin/consumers/requests',
     title: 'enrollments.title',
     filters,
@@ -72,7 +49,11 @@ async function sendRequests(req: Request, res: Response, site: Site): Promise<vo
       }))
     },
     next: ({ id }) => ({ before: id }),
-    actions: [acceptEnrollment, refuseEnrollment],
-    data: { states },
+    data: () => ({ states }),
+    form: {
+      at: '/:id',
+      actions: { accept: acceptEnrollment, refuse: refuseEnrollment },
+      fields: (req) => ({ id: req.params['id'] }),
+    },
   })
 }

@@ -1,4 +1,4 @@
-import { type Request, type Response, Router } from 'express'
+import type { Router } from 'express'
 import { retryMail } from '../../feedback/release-held.ts'
 import { shownBounds } from '../../health/bound-text.ts'
 import type { Condition } from '../../health/conditions.ts'
@@ -13,10 +13,9 @@ import {
 import { resumeQueues } from '../../queue/control-queues.ts'
 import { retryDeadLetters } from '../../queue/redrive.ts'
 import type { Language, Texts } from '../../texts/messages.ts'
-import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
-import { doneMessage, postAction } from './post-action.ts'
-import { sendAdminPage } from './send-admin-page.ts'
+import { adminPage } from './page.ts'
+import { doneMessage } from './post-action.ts'
 
 /** The tone of a note or badge for each level. */
 const tones = { ok: 'good', off: '', unknown: '', warning: 'warn', critical: 'bad' } as const
@@ -53,17 +52,21 @@ export function shownCondition(condition: Condition, { texts, language }: Reader
  * The page with all conditions of health: their bounds, silences, and the buttons that repair them.
  */
 export function healthAdminRoutes(site: Site): Router {
-  const router = Router()
-  router.get('/', (req, res) => sendHealth(req, res, site, []))
-  router.post(
-    '/',
-    postAction(site, {
-      actions: Object.fromEntries(actions.map((action) => [action.name, action])),
-      back: () => '/admin/health',
-      show: (req, res, { problems }) => sendHealth(req, res, site, problems),
-    }),
-  )
-  return router
+  return adminPage(site, {
+    view: 'admin/health',
+    title: 'health.title',
+    async data({ req, ...visit }) {
+      const isFresh = doneMessage(req, ...actions) !== undefined
+      const { level, conditions, processes } = await site.readHealth({ isFresh })
+      return {
+        level,
+        tone: tones[level],
+        conditions: conditions.toSorted(worstFirst).map((one) => shownCondition(one, visit)),
+        processes,
+      }
+    },
+    form: { actions: Object.fromEntries(actions.map((action) => [action.name, action])) },
+  })
 }
 
 const order: readonly Condition['level'][] = ['critical', 'warning', 'unknown', 'ok', 'off']
@@ -71,29 +74,4 @@ const order: readonly Condition['level'][] = ['critical', 'warning', 'unknown', 
 /** Orders conditions by their level. */
 export function worstFirst(a: Condition, b: Condition): number {
   return order.indexOf(a.level) - order.indexOf(b.level)
-}
-
-async function sendHealth(
-  req: Request,
-  res: Response,
-  site: Pick<Site, 'readHealth'>,
-  faults: readonly string[],
-): Promise<void> {
-  const done = doneMessage(req, ...actions)
-  const isFresh = done !== undefined
-  const { level, conditions, processes } = await site.readHealth({ isFresh })
-  const visit = visitOf(req)
-  sendAdminPage(req, res, {
-    view: 'admin/health',
-    title: visit.texts('health.title'),
-    status: faults.length > 0 ? 422 : 200,
-    data: {
-      level,
-      tone: tones[level],
-      conditions: conditions.toSorted(worstFirst).map((one) => shownCondition(one, visit)),
-      processes,
-      problems: faults,
-      done,
-    },
-  })
 }

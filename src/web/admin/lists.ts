@@ -1,4 +1,4 @@
-import { type Request, type Response, Router } from 'express'
+import type { Router } from 'express'
 import { type DelistingState, listDelistings, listExemptions } from '../../db/listings.ts'
 import {
   acceptDelisting,
@@ -11,8 +11,7 @@ import { DECISION_DAYS, decisionDue } from '../../verdict/lists/questions.ts'
 import { uuidTime } from '../../world.ts'
 import type { Form } from '../pages/form.ts'
 import type { Site } from '../site.ts'
-import { choiceOrFirstParam, sendList, textParam, uuidParam } from './list-page.ts'
-import { postAction, type RefusedForm } from './post-action.ts'
+import { choiceOrFirstParam, listPage, textParam, uuidParam } from './list-page.ts'
 
 /** Returns the chosen term in days, as text for the action; undefined if the term is permanent. */
 export function daysOfTerm(form: Form): string | undefined {
@@ -24,31 +23,10 @@ const states = ['open', 'automatic', 'accepted', 'refused'] as const satisfies D
 
 /** The page with delisting requests and the decisions about them. */
 export function delistingAdminRoutes(site: Site): Router {
-  const router = Router()
-  router.get('/', (req, res) => sendRequests(req, res, site))
-  router.post(
-    '/:id',
-    postAction(site, {
-      actions: { accept: acceptDelisting, refuse: refuseDelisting },
-      fields: (req) => ({ id: req.params['id'] }),
-      back: () => '/admin/delistings',
-      show: (req, res, refused) => sendRequests(req, res, site, refused),
-    }),
-  )
-  return router
-}
-
-async function sendRequests(
-  req: Request,
-  res: Response,
-  site: Site,
-  refused?: RefusedForm,
-): Promise<void> {
   const filters = { state: choiceOrFirstParam(states) }
-  await sendList(req, res, {
+  return listPage(site, {
     view: 'admin/lists/delistings',
     title: 'delistings.title',
-    base: '/admin/delistings',
     filters,
     cursor: { before: uuidParam },
     read: async (page) => {
@@ -59,9 +37,12 @@ async function sendRequests(
       })
     },
     next: ({ id }) => ({ before: id }),
-    actions: [acceptDelisting, refuseDelisting],
-    refused,
-    data: { states, days: DECISION_DAYS, terms: exemptionTerms, now: site.clock() },
+    data: () => ({ states, days: DECISION_DAYS, terms: exemptionTerms, now: site.clock() }),
+    form: {
+      at: '/:id',
+      actions: { accept: acceptDelisting, refuse: refuseDelisting },
+      fields: (req) => ({ id: req.params['id'] }),
+    },
   })
 }
 
@@ -69,34 +50,16 @@ const NAME_CHARS_MAX = 253
 
 /** The page to list and add exemptions from our lists. */
 export function listExemptionRoutes(site: Site): Router {
-  const router = Router()
-  router.get('/', (req, res) => sendExemptions(req, res, site))
-  router.post(
-    '/',
-    postAction(site, {
-      actions: { set: exemptFromLists, lift: removeListExemption },
-      fields: (_, form) => ({ days: daysOfTerm(form) }),
-      back: () => '/admin/delistings/exemptions',
-      show: (req, res, refused) => sendExemptions(req, res, site, refused),
-    }),
-  )
-  return router
-}
-
-async function sendExemptions(
-  req: Request,
-  res: Response,
-  site: Site,
-  refused?: RefusedForm,
-): Promise<void> {
-  await sendList(req, res, {
+  return listPage(site, {
     view: 'admin/lists/exemptions',
     title: 'exemptions.title',
     cursor: { after: textParam(NAME_CHARS_MAX) },
     read: ({ after = '', limit }) => listExemptions(site.pool, { after, limit }),
     next: ({ name }) => ({ after: name }),
-    actions: [exemptFromLists, removeListExemption],
-    refused,
-    data: { terms: exemptionTerms, now: site.clock() },
+    data: () => ({ terms: exemptionTerms, now: site.clock() }),
+    form: {
+      actions: { set: exemptFromLists, lift: removeListExemption },
+      fields: (_, form) => ({ days: daysOfTerm(form) }),
+    },
   })
 }

@@ -1,4 +1,4 @@
-import { type Request, type Response, Router } from 'express'
+import { type Request, Router } from 'express'
 import { listContinuingMarketers } from '../../db/advices.ts'
 import { listProposals } from '../../db/marketers.ts'
 import { storableText } from '../../mail/text.ts'
@@ -14,13 +14,11 @@ import { UNSUBSCRIBE_DAYS } from '../../verdict/consequences.ts'
 import { type Marketer, marketerKinds, marketerStates } from '../../verdict/marketers/marketer.ts'
 import type { Form } from '../pages/form.ts'
 import { queryOf } from '../pages/render.ts'
-import { visitOf } from '../pages/visit.ts'
 import { searchParamsOf } from '../search-params.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { choiceOrFirstParam, readParams, sendList, textParam } from './list-page.ts'
-import { postAction } from './post-action.ts'
-import { sendAdminPage } from './send-admin-page.ts'
+import { choiceOrFirstParam, listPage, textParam } from './list-page.ts'
+import { adminPage } from './page.ts'
 
 /** The fields of the form as typed, with one name per line. */
 type MarketerFields = Record<(typeof fieldNames)[number], string>
@@ -66,27 +64,17 @@ const PROPOSALS_SHOWN = 100
 
 /** The page with possible marketers, found in reported mail. */
 export function proposalRoutes(site: Site): Router {
-  const router = Router()
-  router.get('/', (req, res) => sendProposals(req, res, site))
-  router.post(
-    '/',
-    postAction(site, {
+  return listPage(site, {
+    view: 'admin/marketers/proposals',
+    title: 'marketers.proposals',
+    read: () => listProposals(site.pool, PROPOSALS_SHOWN),
+    form: {
       actions: { take: takeProposal, dismiss: dismissProposal },
       back: (_, outcome) =>
         'id' in outcome
           ? `/admin/marketers/edit${queryOf({ key: outcome.id })}`
           : '/admin/marketers/proposals',
-    }),
-  )
-  return router
-}
-
-async function sendProposals(req: Request, res: Response, { pool }: Site): Promise<void> {
-  await sendList(req, res, {
-    view: 'admin/marketers/proposals',
-    title: 'marketers.proposals',
-    read: () => listProposals(pool, PROPOSALS_SHOWN),
-    actions: [dismissProposal, takeProposal],
+    },
   })
 }
 
@@ -96,31 +84,61 @@ const FORM_BYTES_MAX = 200_000
 
 /** The registry of marketers: the list and the form. */
 export function marketerRoutes(site: Site): Router {
+  const filters = { kind: choiceOrFirstParam(marketerKinds) }
   const router = Router()
-  router.get('/', (req, res) => sendMarketers(req, res, site))
-  router.get('/edit', async (req, res) => {
-    const key = keyOf(req)
-    const marketer = key === '' ? undefined : await findRegistered(site.pool, key)
-    if (key !== '' && !marketer) throw new ProblemError('not-found', 'Marketer not found.')
-    const fields = marketer ? fieldsOfMarketer(marketer) : emptyFields
-    sendEdit(req, res, { fields, isNew: !marketer, faults: [] })
-  })
-  router.post(
-    '/',
-    postAction(site, {
-      actions: { keep: setMarketer, remove: removeMarketer, reset: resetService },
-      bytesMax: FORM_BYTES_MAX,
-      // An empty field clears the value; it does not keep the previous one.
-      fields: (_, form) => ({ ...fieldsIn(form), new: form.text('is_new') === '1' }),
-      labels,
-      back: () => '/admin/marketers',
-      show: (req, res, { problems: faults, given }) => {
-        const fields = { ...emptyFields, ...given }
-        sendEdit(req, res, { fields, isNew: given['new'] === 'true', faults })
+  router.use(
+    listPage(site, {
+      view: 'admin/marketers/list',
+      filters,
+      cursor: { after: textParam(KEY_CHARS_MAX) },
+      read: (page) => listRegistered(site.pool, { ...page, after: page.after ?? '' }),
+      next: ({ key }) => ({ after: key }),
+      data: async ({ req, texts }) => {
+        const isService = searchParamsOf(req).get('kind') === 'service'
+        const isContinued = isService || searchParamsOf(req).has('after')
+        return {
+          title: texts(isService ? 'marketers.services' : 'marketers.title'),
+          continuing: isContinued ? [] : await findContinuing(site),
+        }
+      },
+      after: [setMarketer, removeMarketer, resetService],
+    }),
+    adminPage(site, {
+      at: '/edit',
+      view: 'admin/marketers/edit',
+      async data({ req, texts, refused }) {
+        const { fields, isNew } = refused
+          ? fieldsOfForm(refused.given)
+          : await findFields(req, site)
+        return {
+          title: isNew ? texts('marketers.addOne') : fields.name,
+          ...{ fields, isNew, kinds: marketerKinds, states: marketerStates },
+          shipped: shippedService(fields.key),
+        }
+      },
+      form: {
+        at: '/',
+        actions: { keep: setMarketer, remove: removeMarketer, reset: resetService },
+        bytesMax: FORM_BYTES_MAX,
+        // An empty field clears the value; it does not keep the previous one.
+        fields: (_, form) => ({ ...fieldsIn(form), new: form.text('is_new') === '1' }),
+        labels,
       },
     }),
   )
   return router
+}
+
+async function findFields(req: Request, { pool }: Pick<Site, 'pool'>) {
+  const key = storableText(searchParamsOf(req).get('key') ?? '', KEY_CHARS_MAX)
+  if (key === '') return { fields: emptyFields, isNew: true }
+  const marketer = await findRegistered(pool, key)
+  if (!marketer) throw new ProblemError('not-found', 'Marketer not found.')
+  return { fields: fieldsOfMarketer(marketer), isNew: false }
+}
+
+function fieldsOfForm(given: Readonly<Record<string, string>>) {
+  return { fields: { ...emptyFields, ...given }, isNew: given['new'] === 'true' }
 }
 
 function fieldsIn(form: Form): MarketerFields {
@@ -141,44 +159,7 @@ const labels: Readonly<Record<string, string>> = {
   ...{ advice: 'Advice', contact: 'Contact', feedback: 'Address for complaints' },
 }
 
-function keyOf(req: Request): string {
-  const given = searchParamsOf(req).get('key')
-  return storableText(given ?? '', KEY_CHARS_MAX)
-}
-
-async function sendMarketers(req: Request, res: Response, site: Site): Promise<void> {
-  const filters = { kind: choiceOrFirstParam(marketerKinds) }
-  const cursor = { after: textParam(KEY_CHARS_MAX) }
-  const { kind, after } = readParams(req, { ...filters, ...cursor })
-  await sendList(req, res, {
-    view: 'admin/marketers/list',
-    title: kind === 'service' ? 'marketers.services' : 'marketers.title',
-    filters,
-    cursor,
-    read: (page) => listRegistered(site.pool, { ...page, after: page.after ?? '' }),
-    next: ({ key }) => ({ after: key }),
-    actions: [setMarketer, removeMarketer, resetService],
-    data: { continuing: kind === 'marketer' && !after ? await findContinuing(site) : [] },
-  })
-}
-
 /** Returns marketers whose mail is reported again by reporters who know how to unsubscribe. */
 function findContinuing({ pool }: Pick<Site, 'pool'>) {
   return listContinuingMarketers(pool, { days: UNSUBSCRIBE_DAYS, limit: CONTINUING_SHOWN })
-}
-
-function sendEdit(
-  req: Request,
-  res: Response,
-  { fields, isNew, faults }: { fields: MarketerFields; isNew: boolean; faults: readonly string[] },
-): void {
-  sendAdminPage(req, res, {
-    view: 'admin/marketers/edit',
-    title: isNew ? visitOf(req).texts('marketers.addOne') : fields.name,
-    status: faults.length > 0 ? 422 : 200,
-    data: {
-      ...{ fields, isNew, faults, kinds: marketerKinds, states: marketerStates },
-      shipped: shippedService(fields.key),
-    },
-  })
 }

@@ -1,8 +1,8 @@
-import { type Request, type Response, Router } from 'express'
+import { Router } from 'express'
 import { findModel, type ListedModel, listModels, promotesModels } from '../../db/models.ts'
 import { listReporterEmails } from '../../db/reporters.ts'
 import { allowPromotion, promoteVersion, rollBackPromotion } from '../../judging/models.ts'
-import { fixed, number, percent, type Texts } from '../../texts/messages.ts'
+import { fixed, number, percent } from '../../texts/messages.ts'
 import {
   type ModelReport,
   plainFigures,
@@ -10,12 +10,11 @@ import {
   type Share,
 } from '../../verdict/model/figures.ts'
 import { rowKinds } from '../../verdict/model/training.ts'
-import { type Visit, visitOf } from '../pages/visit.ts'
+import type { Visit } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { driftChart } from './drift-chart.ts'
-import { doneMessage, postAction } from './post-action.ts'
-import { sendAdminPage } from './send-admin-page.ts'
+import { adminPage, type PageCall } from './page.ts'
 
 type Reader = Pick<Visit, 'texts' | 'language'>
 
@@ -69,64 +68,52 @@ const VERSION = /^[1-9]\d{0,8}$/
 /** The page with the versions of the model, their measurements, and the active one. */
 export function modelRoutes(site: Site): Router {
   const router = Router()
-  router.get('/', (req, res) => sendModels(req, res, site))
-  router.get('/:version', (req, res) => sendModel(req, res, site))
-  router.post(
-    '/',
-    postAction(site, {
-      actions: { '': promoteVersion, 'roll-back': rollBackPromotion, automatic: allowPromotion },
-      back: () => '/admin/models',
-      show: (req, res, { problems }) => sendModels(req, res, site, problems),
+  router.use(
+    adminPage(site, {
+      view: 'admin/models',
+      title: 'models.title',
+      async data(call) {
+        const [models, isAutomatic] = await Promise.all([
+          listModels(site.pool, LISTED_MAX),
+          promotesModels(site.pool),
+        ])
+        return {
+          isAutomatic,
+          lines: await withNames(models, site, call),
+          drift: driftChart(models, site.clock(), call),
+          isActing: models.some(({ state }) => state === 'active'),
+        }
+      },
+      form: {
+        actions: { '': promoteVersion, 'roll-back': rollBackPromotion, automatic: allowPromotion },
+      },
+    }),
+    adminPage(site, {
+      at: '/:version',
+      view: 'admin/model',
+      data: (call) => describeModel(call, site),
     }),
   )
   return router
 }
 
-async function sendModels(
-  req: Request,
-  res: Response,
-  site: Pick<Site, 'pool' | 'clock'>,
-  problems: readonly string[] = [],
-): Promise<void> {
-  const visit = visitOf(req)
-  const [models, isAutomatic] = await Promise.all([
-    listModels(site.pool, LISTED_MAX),
-    promotesModels(site.pool),
-  ])
-  sendAdminPage(req, res, {
-    view: 'admin/models',
-    title: visit.texts('models.title'),
-    status: problems.length > 0 ? 422 : 200,
-    data: {
-      problems,
-      done: doneMessage(req, promoteVersion, rollBackPromotion, allowPromotion),
-      isAutomatic,
-      lines: await withNames(models, site, visit),
-      drift: driftChart(models, site.clock(), visit),
-      isActing: models.some(({ state }) => state === 'active'),
-    },
-  })
-}
-
-async function sendModel(req: Request, res: Response, site: Pick<Site, 'pool'>): Promise<void> {
-  const model = await findModel(site.pool, versionOf(req.params['version']))
-  if (!model) throw noSuch()
-  const visit = visitOf(req)
-  const [named] = await withNames([model], site, visit)
+async function describeModel(call: PageCall, site: Pick<Site, 'pool'>) {
+  const { version } = call.req.params
+  const isVersion = typeof version === 'string' && VERSION.test(version)
+  const model = isVersion ? await findModel(site.pool, Number(version)) : undefined
+  if (!model) throw new ProblemError('not-found', 'Model version not found.')
+  const [named] = await withNames([model], site, call)
   const { report } = model
-  sendAdminPage(req, res, {
-    view: 'admin/model',
-    title: visit.texts('model.title', { version: model.version }),
-    data: {
-      model: named,
-      report,
-      plain: report ? plainTexts(report, visit) : [],
-      chart: report && report.roc.length > 0 ? rocChart(report.roc, visit) : undefined,
-      percent: (share: number) => percent(visit.language, share),
-      shareText: (share: Share) => shareText(share, visit),
-      countsText: (counts: RowCounts) => countsText(counts, visit),
-    },
-  })
+  return {
+    title: call.texts('model.title', { version: model.version }),
+    model: named,
+    report,
+    plain: report ? plainTexts(report, call) : [],
+    chart: report && report.roc.length > 0 ? rocChart(report.roc, call) : undefined,
+    percent: (share: number) => percent(call.language, share),
+    shareText: (share: Share) => shareText(share, call),
+    countsText: (counts: RowCounts) => countsText(counts, call),
+  }
 }
 
 /** States what a model does, in plain words, from its figures on messages that it never saw. */
@@ -157,30 +144,19 @@ function countsText(counts: RowCounts, { texts, language }: Reader): string {
   return parts.length === 0 ? texts('model.nothing') : parts.join(', ')
 }
 
+/** Adds who promoted each model. */
 async function withNames(
   models: readonly ListedModel[],
   { pool }: Pick<Site, 'pool'>,
   { texts }: Reader,
 ) {
-  const ids = [...new Set(models.flatMap(({ promotedBy }) => promotedBy ?? []))]
-  const emails = await listReporterEmails(pool, ids)
-  return models.map((model) => ({ ...model, who: operatorName(model, emails, texts) }))
-}
-
-function operatorName(
-  { promotedAt, promotedBy }: ListedModel,
-  emails: ReadonlyMap<string, string>,
-  texts: Texts,
-): string {
-  if (promotedAt === null) return ''
-  return promotedBy === null ? texts('models.commandLine') : (emails.get(promotedBy) ?? '')
-}
-
-function versionOf(text: unknown): number {
-  if (typeof text === 'string' && VERSION.test(text)) return Number(text)
-  throw noSuch()
-}
-
-function noSuch(): ProblemError {
-  return new ProblemError('not-found', 'Model version not found.')
+  const emails = await listReporterEmails(
+    pool,
+    models.map(({ promotedBy }) => promotedBy),
+  )
+  return models.map((model) => {
+    const { promotedAt, promotedBy } = model
+    const named = promotedBy === null ? texts('models.commandLine') : emails.get(promotedBy)
+    return { ...model, who: promotedAt === null ? '' : (named ?? '') }
+  })
 }

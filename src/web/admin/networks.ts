@@ -1,4 +1,4 @@
-import { type Request, type Response, Router } from 'express'
+import type { Router } from 'express'
 import { findOverride, type FoundLayer, listLayers, listOverrides } from '../../db/networks.ts'
 import { setNetwork, unsetNetwork } from '../../feedback/network-actions.ts'
 import { parseBlock } from '../../mail/ip-blocks.ts'
@@ -6,11 +6,10 @@ import { parseIp } from '../../mail/ip.ts'
 import { storableText } from '../../mail/text.ts'
 import { mergeLayers, overrideFields, type OverrideFields } from '../../origin/networks.ts'
 import { queryOf } from '../pages/render.ts'
-import { visitOf } from '../pages/visit.ts'
 import { searchParamsOf } from '../search-params.ts'
 import type { Site } from '../site.ts'
-import { sendList } from './list-page.ts'
-import { postAction, type RefusedForm } from './post-action.ts'
+import { listPage } from './list-page.ts'
+import type { PageCall } from './page.ts'
 
 const ADDRESS_CHARS_MAX = 64
 
@@ -18,35 +17,7 @@ const ADDRESS_CHARS_MAX = 64
  * The page that shows the abuse contact of an address and its sources, with a form to override it.
  */
 export function networkRoutes(site: Site): Router {
-  const router = Router()
-  router.get('/', (req, res) => sendNetworks(req, res, site))
-  router.post(
-    '/',
-    postAction(site, {
-      actions: { set: setNetwork, unset: unsetNetwork },
-      // For an empty field, the value of the imported tables stays in effect.
-      fields: (_, form) => {
-        const text = (name: string) => form.text(name) ?? ''
-        const [abuse, name, asn, country] = ['abuse', 'name', 'asn', 'country'].map(text)
-        return { abuse, name, asn, country }
-      },
-      back: (_req, _outcome, form) => `/admin/networks${queryOf({ ip: form.text('ip') })}`,
-      show: (req, res, refused) => sendNetworks(req, res, site, refused),
-    }),
-  )
-  return router
-}
-
-async function sendNetworks(req: Request, res: Response, site: Site, refused?: RefusedForm) {
-  const given = searchParamsOf(req)
-  const text = storableText(given.get('ip')?.trim() ?? '', ADDRESS_CHARS_MAX)
-  const ip = parseIp(text)?.text
-  const faults = [...(refused?.problems ?? [])]
-  if (text !== '' && ip === undefined) faults.push(visitOf(req).texts('networks.notIp'))
-  const layers = ip === undefined ? [] : await listLayers(site.pool, [ip], site.clock())
-  const merged = mergeLayers(layers)
-  const block = parseBlock(given.get('cidr') ?? '') ?? blockToOverride(ip, layers)
-  await sendList(req, res, {
+  return listPage(site, {
     view: 'admin/networks',
     title: 'networks.title',
     cursor: { after: parseBlock },
@@ -55,19 +26,40 @@ async function sendNetworks(req: Request, res: Response, site: Site, refused?: R
       return rows.map((row) => ({ ...row, ...overrideFields(row) }))
     },
     next: ({ cidr }) => ({ after: cidr }),
-    actions: [setNetwork, unsetNetwork],
-    refused: { problems: faults, given: refused?.given ?? (await formFor(block, site)) },
-    data: {
-      ...{ text, ip, merged },
-      layers: layers.map((layer) => ({
-        ...layer,
-        isForeign: merged?.foreign.includes(layer),
-        isFirst: Object.fromEntries(
-          Object.entries(merged?.from ?? {}).map(([field, from]) => [field, from === layer]),
-        ),
-      })),
+    data: (call) => describeAddress(call, site),
+    form: {
+      actions: { set: setNetwork, unset: unsetNetwork },
+      // For an empty field, the value of the imported tables stays in effect.
+      fields: (_, form) => {
+        const text = (name: string) => form.text(name) ?? ''
+        const [abuse, name, asn, country] = ['abuse', 'name', 'asn', 'country'].map(text)
+        return { abuse, name, asn, country }
+      },
+      back: (_req, _outcome, form) => `/admin/networks${queryOf({ ip: form.text('ip') })}`,
     },
   })
+}
+
+async function describeAddress({ req, texts, refused }: PageCall, site: Site) {
+  const given = searchParamsOf(req)
+  const text = storableText(given.get('ip')?.trim() ?? '', ADDRESS_CHARS_MAX)
+  const ip = parseIp(text)?.text
+  const faults = text !== '' && ip === undefined ? [texts('networks.notIp')] : []
+  const layers = ip === undefined ? [] : await listLayers(site.pool, [ip], site.clock())
+  const merged = mergeLayers(layers)
+  const block = parseBlock(given.get('cidr') ?? '') ?? blockToOverride(ip, layers)
+  return {
+    problems: [...(refused?.problems ?? []), ...faults],
+    form: refused?.given ?? (await formFor(block, site)),
+    ...{ text, ip, merged },
+    layers: layers.map((layer) => ({
+      ...layer,
+      isForeign: merged?.foreign.includes(layer),
+      isFirst: Object.fromEntries(
+        Object.entries(merged?.from ?? {}).map(([field, from]) => [field, from === layer]),
+      ),
+    })),
+  }
 }
 
 /** Returns the block of an existing override, otherwise the block of the address. */

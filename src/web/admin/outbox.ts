@@ -23,13 +23,12 @@ import { healthAt } from '../../verdict/contact-health.ts'
 import type { Form } from '../pages/form.ts'
 import { isUuid, sendMessage } from '../pages/render.ts'
 import { requireReporter } from '../pages/signed-in.ts'
-import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { choiceParam, digitsParam, sendList, uuidParam } from './list-page.ts'
+import { choiceParam, digitsParam, listPage, uuidParam } from './list-page.ts'
+import { adminPage } from './page.ts'
 import { postAction } from './post-action.ts'
 import { requireRole } from './require-role.ts'
-import { sendAdminPage } from './send-admin-page.ts'
 
 const COPY_BYTES_SHOWN = 256 * 1024
 
@@ -42,30 +41,31 @@ const releases = { release: releaseHeld, resend: resendRefused }
 
 /** Letters: the list by state, the exact copy of each, and the forms that send them. */
 function letterRoutes(site: Site): Router {
+  const filters = { state: choiceParam(states) }
   const router = Router()
-  router.get('/', (req, res) =>
-    sendList(req, res, {
+  router.use(
+    listPage(site, {
       view: 'admin/letters',
       title: 'outbox.letters',
-      filters: { state: choiceParam(states) },
+      filters,
       cursor: { before: uuidParam },
       read: (page) => listLetters(site.pool, page, page.limit),
       next: ({ id }) => ({ before: id }),
-      actions: [releaseHeld, resendRefused],
-      data: { states },
+      data: () => ({ states }),
+      after: [releaseHeld, resendRefused],
+    }),
+    adminPage(site, {
+      at: '/:id',
+      role: 'analyst',
+      view: 'admin/letter',
+      title: 'outbox.letter',
+      async data({ req }) {
+        const { letter, raw } = await readLetter(req, site)
+        return { letter, copyText: shownBytes(raw, COPY_BYTES_SHOWN) }
+      },
     }),
   )
-  const isReader = requireRole(site, 'analyst')
-  router.get('/:id', isReader, async (req: Request<{ id: string }>, res) => {
-    const { letter, raw } = await readLetter(req, site)
-    const copyText = shownBytes(raw, COPY_BYTES_SHOWN)
-    sendAdminPage(req, res, {
-      view: 'admin/letter',
-      title: visitOf(req).texts('outbox.letter'),
-      data: { letter, copyText },
-    })
-  })
-  router.get('/:id/message.eml', isReader, async (req: Request<{ id: string }>, res) => {
+  router.get('/:id/message.eml', requireRole(site, 'analyst'), async (req, res) => {
     const { letter, raw } = await readLetter(req, site)
     await sendMessage(res, `letter-${letter.id}.eml`, raw, 'other')
   })
@@ -79,10 +79,10 @@ function letterRoutes(site: Site): Router {
 
 /** Returns a letter without its keys. Reading another person's letter leaves an audit entry. */
 async function readLetter(
-  req: Request<{ id: string }>,
+  req: Request,
   { pool, clock }: Site,
 ): Promise<{ letter: Letter; raw: Buffer }> {
-  const { id } = req.params
+  const id = req.params['id']
   const letter = isUuid(id) ? await findLetter(pool, id) : undefined
   const packed = letter && (await findLetterMessage(pool, letter.id))
   if (!letter || !packed) throw new ProblemError('not-found', 'Letter not found.')
@@ -94,17 +94,16 @@ async function readLetter(
   return { letter, raw: concealKeysIn(await unpack(packed)) }
 }
 
-const feedbackFilters = { state: choiceParam(feedbackStates) }
-
 /** The feedback reports: the list by state, and the exact copy of each. */
 export function outboxRoutes(site: Site): Router {
+  const filters = { state: choiceParam(feedbackStates) }
   const router = Router()
   router.use('/letters', letterRoutes(site))
-  router.get('/', (req, res) =>
-    sendList(req, res, {
+  router.use(
+    listPage(site, {
       view: 'admin/outbox',
       title: 'outbox.title',
-      filters: feedbackFilters,
+      filters,
       cursor: { report: uuidParam, number: digitsParam },
       read: async ({ state, report, number, limit }) => {
         const rows = await listOutbox(site.pool, { state, before: keyOf(report, number) }, limit)
@@ -112,24 +111,25 @@ export function outboxRoutes(site: Site): Router {
         return rows.map((row) => ({ ...row, health: ailing[row.address] }))
       },
       next: ({ reportId, number }) => ({ report: reportId, number: String(number) }),
-      actions: [releaseHeld, resendRefused],
-      data: { states: feedbackStates },
+      data: () => ({ states: feedbackStates }),
+      after: [releaseHeld, resendRefused],
+    }),
+    adminPage(site, {
+      at: '/:reportId/:number',
+      view: 'admin/feedback',
+      title: 'outbox.oneFeedback',
+      async data({ req }) {
+        const feedback = await requireFeedback(req, site)
+        const copy = await copyOf(feedback, site)
+        return {
+          feedback,
+          copyText: copy && shownBytes(copy.raw, COPY_BYTES_SHOWN),
+          hasLeft: copy?.isFinal,
+          ailing: await deliveryProblemsOf([feedback], site),
+        }
+      },
     }),
   )
-  router.get('/:reportId/:number', async (req: Request, res) => {
-    const feedback = await requireFeedback(req, site)
-    const copy = await copyOf(feedback, site)
-    sendAdminPage(req, res, {
-      view: 'admin/feedback',
-      title: visitOf(req).texts('outbox.oneFeedback'),
-      data: {
-        feedback,
-        copyText: copy && shownBytes(copy.raw, COPY_BYTES_SHOWN),
-        hasLeft: copy?.isFinal,
-        ailing: await deliveryProblemsOf([feedback], site),
-      },
-    })
-  })
   router.get('/:reportId/:number/message.eml', async (req, res) => {
     const feedback = await requireFeedback(req, site)
     const copy = await copyOf(feedback, site)

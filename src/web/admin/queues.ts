@@ -1,4 +1,5 @@
-import { type Request, type Response, Router } from 'express'
+import { type Request, Router } from 'express'
+import { listDeadLetters } from '../../db/dead-letters.ts'
 import { listProcesses } from '../../db/health.ts'
 import {
   allQueues,
@@ -18,13 +19,13 @@ import {
   setConcurrency,
   startNow,
 } from '../../queue/control-queues.ts'
+import { deadLetterQueue } from '../../queue/define-queue.ts'
+import { retryDeadLetters } from '../../queue/redrive.ts'
 import { isUuid } from '../pages/render.ts'
-import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { choiceOrFirstParam, digitsParam, sendList, uuidParam } from './list-page.ts'
-import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
-import { sendAdminPage } from './send-admin-page.ts'
+import { choiceOrFirstParam, digitsParam, listPage, uuidParam } from './list-page.ts'
+import { adminPage } from './page.ts'
 
 /** Time in seconds without a heartbeat after which the jobs of a process are not listed as held. */
 const SILENT_SECONDS = 30
@@ -39,21 +40,71 @@ const actions = {
 
 /** The page of all queues, with the scheduled ones, and the page of the jobs of each queue. */
 export function queueRoutes(site: Site): Router {
+  const filters = { state: choiceOrFirstParam(jobStates) }
   const router = Router()
-  router.get('/', (req, res) => sendQueues(req, res, site, []))
-  const show = (req: Request, res: Response, { problems }: RefusedForm) =>
-    sendQueues(req, res, site, problems)
-  router.post('/', postAction(site, { actions, back: () => '/admin/queues', show }))
-  router.get('/:name', (req, res) => sendQueue(req, res, site))
-  router.post(
-    '/:name',
-    postAction(site, {
-      actions,
-      fields: (req) => ({ queue: req.params['name'] }),
-      back: (req) => `/admin/queues/${req.params['name']}`,
+  router.use(
+    adminPage(site, {
+      view: 'admin/queues/list',
+      title: 'queues.title',
+      data: () => describeQueues(site),
+      form: { actions },
+    }),
+    listPage(site, {
+      at: '/:name',
+      view: 'admin/queues/one',
+      filters,
+      cursor: { at: digitsParam, id: uuidParam },
+      async read({ state, at, id, limit }, { req }) {
+        const { name } = await requireQueue(req, site)
+        const after = at && id ? { atMicros: Number(at), id } : undefined
+        const jobs = await listJobs(site.pool, { queue: name, state }, { after, limit })
+        const workers = workersOf(await listProcesses<ProcessFacts>(site.pool), name)
+        return jobs.map((job) => ({
+          ...job,
+          about: aboutOf(job),
+          holder: workers.find(({ jobs: held }) => held.includes(job.id)),
+        }))
+      },
+      next: ({ atMicros, id }) => ({ at: String(atMicros), id }),
+      async data({ req, texts }) {
+        const queue = await requireQueue(req, site)
+        const controls = await readControls(site)
+        return {
+          title: texts('queues.titleOf', { name: queue.name }),
+          queue: { ...queue, control: controls.get(queue.name) },
+          all: controls.get(allQueues),
+          states: jobStates,
+        }
+      },
+      form: { actions, fields: (req) => ({ queue: req.params['name'] }) },
     }),
   )
   return router
+}
+
+async function requireQueue(req: Request, site: Pick<Site, 'readQueues'>) {
+  const known = (await site.readQueues()).find(({ name }) => name === req.params['name'])
+  if (!known) throw new ProblemError('not-found', 'There is no such queue.')
+  return known
+}
+
+/** The page with dead letters, on which they can be retried. */
+export function deadLetterRoutes(site: Site): Router {
+  return listPage(site, {
+    view: 'admin/dead-letters',
+    title: 'deadLetters.title',
+    cursor: { at: digitsParam, id: uuidParam },
+    read: ({ at, id, limit }) => {
+      const before = at && id ? { givenUpMicros: Number(at), id } : undefined
+      return listDeadLetters(site.pool, deadLetterQueue, { before, limit })
+    },
+    next: ({ id, givenUpMicros }) => ({ at: String(givenUpMicros), id }),
+    data: () => ({ now: site.clock() }),
+    form: {
+      actions: retryDeadLetters,
+      fields: (_, form) => ({ id: form.text('which') === 'all' ? undefined : form.texts('id') }),
+    },
+  })
 }
 
 /** What the processes that were seen lately do in a queue. */
@@ -66,9 +117,10 @@ function workersOf(processes: readonly RunningProcess[], queue: string) {
 
 async function readControls({ pool }: Pick<Site, 'pool'>) {
   const controls = await listQueueControls(pool)
-  const emails = await listReporterEmails(pool, [
-    ...new Set(controls.flatMap(({ pausedBy }) => pausedBy ?? [])),
-  ])
+  const emails = await listReporterEmails(
+    pool,
+    controls.map(({ pausedBy }) => pausedBy),
+  )
   const shown = controls.map((control) => ({
     ...control,
     /** Empty: the command line. */
@@ -77,35 +129,23 @@ async function readControls({ pool }: Pick<Site, 'pool'>) {
   return new Map(shown.map((control) => [control.queue, control]))
 }
 
-async function sendQueues(
-  req: Request,
-  res: Response,
-  site: Site,
-  faults: readonly string[],
-): Promise<void> {
+async function describeQueues(site: Site) {
   const [queues, controls, processes, chores] = await Promise.all([
     site.readQueues(),
     readControls(site),
     listProcesses<ProcessFacts>(site.pool),
     readChores(site),
   ])
-  sendAdminPage(req, res, {
-    view: 'admin/queues/list',
-    title: visitOf(req).texts('queues.title'),
-    status: faults.length > 0 ? 422 : 200,
-    data: {
-      allQueues,
-      all: controls.get(allQueues),
-      queues: queues.map((queue) => ({
-        ...queue,
-        control: controls.get(queue.name),
-        workers: workersOf(processes, queue.name),
-      })),
-      chores,
-      problems: faults,
-      done: doneMessage(req, ...Object.values(actions)),
-    },
-  })
+  return {
+    allQueues,
+    all: controls.get(allQueues),
+    queues: queues.map((queue) => ({
+      ...queue,
+      control: controls.get(queue.name),
+      workers: workersOf(processes, queue.name),
+    })),
+    chores,
+  }
 }
 
 async function readChores({ pool, boss, clock }: Pick<Site, 'pool' | 'boss' | 'clock'>) {
@@ -137,40 +177,5 @@ function aboutOf({ data }: ListedJob) {
       ABOUT_CHARS_MAX,
     )
     return { name, text, href: isUuid(value) ? subjects[name]?.(value) : undefined }
-  })
-}
-
-async function sendQueue(req: Request, res: Response, site: Site): Promise<void> {
-  const queue = String(req.params['name'])
-  const known = (await site.readQueues()).find(({ name }) => name === queue)
-  if (!known) throw new ProblemError('not-found', 'There is no such queue.')
-  const [controls, processes] = await Promise.all([
-    readControls(site),
-    listProcesses<ProcessFacts>(site.pool),
-  ])
-  const workers = workersOf(processes, queue)
-  const filters = { state: choiceOrFirstParam(jobStates) }
-  await sendList(req, res, {
-    view: 'admin/queues/one',
-    title: 'queues.titleOf',
-    titleParams: { name: queue },
-    filters,
-    cursor: { at: digitsParam, id: uuidParam },
-    read: async ({ state, at, id, limit }) => {
-      const after = at && id ? { atMicros: Number(at), id } : undefined
-      const jobs = await listJobs(site.pool, { queue, state }, { after, limit })
-      return jobs.map((job) => ({
-        ...job,
-        about: aboutOf(job),
-        holder: workers.find(({ jobs: held }) => held.includes(job.id)),
-      }))
-    },
-    next: ({ atMicros, id }) => ({ at: String(atMicros), id }),
-    actions: Object.values(actions),
-    data: {
-      queue: { ...known, control: controls.get(queue), workers },
-      all: controls.get(allQueues),
-      states: jobStates,
-    },
   })
 }

@@ -1,4 +1,4 @@
-import { type Request, type Response, Router } from 'express'
+import { Router } from 'express'
 import type { AnalysisDetails } from '../../db/analyses.ts'
 import { findCampaignOf } from '../../db/campaigns.ts'
 import { listFeedback } from '../../db/feedback-reports.ts'
@@ -12,12 +12,11 @@ import type { VerdictSymbol } from '../../verdict/verdict.ts'
 import { shownWalk } from '../history/story.ts'
 import { sayMeaning } from '../history/symbols.ts'
 import { isUuid, sendMessage } from '../pages/render.ts'
-import { visitOf } from '../pages/visit.ts'
 import type { Texts } from '../../texts/messages.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
+import { adminPage, type PageCall } from './page.ts'
 import { requireRole } from './require-role.ts'
-import { sendAdminPage } from './send-admin-page.ts'
 
 /** A value and its number of occurrences. */
 export type Frequency = { value: string; count: number }
@@ -99,36 +98,36 @@ const tones: Readonly<Record<string, AuthenticationRow['tone']>> = {
   permerror: 'warn',
 }
 
-type Needs = Pick<Site, 'pool' | 'config'>
-
 const RAW_BYTES_SHOWN = 256 * 1024
 
 /** The page of one report. */
-export function adminReportRoutes(site: Needs): Router {
+export function adminReportRoutes(site: Site): Router {
   const router = Router()
-  router.get('/:id', (req, res) => sendReport(req, res, site))
-  router.get(
-    '/:id/message.eml',
-    requireRole(site, 'analyst'),
-    async (req: Request<{ id: string }>, res) => {
-      const report = await requireReport(req.params.id, site)
-      const raw = await findRawMessage(site.pool, report.id)
-      if (!raw) throw new ProblemError('not-found', 'The message has been deleted.')
-      await sendMessage(res, `${report.id}.eml`, raw, 'other')
-    },
+  router.use(
+    adminPage(site, {
+      at: '/:id',
+      view: 'admin/report',
+      title: 'adminReport.title',
+      data: (call) => describeReport(call, site),
+    }),
   )
+  router.get('/:id/message.eml', requireRole(site, 'analyst'), async (req, res) => {
+    const report = await requireReport(req.params['id'], site)
+    const raw = await findRawMessage(site.pool, report.id)
+    if (!raw) throw new ProblemError('not-found', 'The message has been deleted.')
+    await sendMessage(res, `${report.id}.eml`, raw, 'other')
+  })
   return router
 }
 
-async function requireReport(id: string, site: Needs): Promise<Report> {
-  const report = isUuid(id) ? await findReportOrAlias(site.pool, id) : undefined
+async function requireReport(id: unknown, { pool }: Pick<Site, 'pool'>): Promise<Report> {
+  const report = isUuid(id) ? await findReportOrAlias(pool, id) : undefined
   if (!report) throw new ProblemError('not-found', 'Report not found.')
   return report
 }
 
-async function sendReport(req: Request<{ id: string }>, res: Response, site: Needs): Promise<void> {
-  const report = await requireReport(req.params.id, site)
-  const { language, texts } = visitOf(req)
+async function describeReport({ req, language, texts }: PageCall, site: Pick<Site, 'pool'>) {
+  const report = await requireReport(req.params['id'], site)
   const [explanation, events, feedback, emails, raw, campaignId] = await Promise.all([
     explainReport(site.pool, report.id),
     listEvents(site.pool, report.id),
@@ -139,23 +138,19 @@ async function sendReport(req: Request<{ id: string }>, res: Response, site: Nee
   ])
   const analysis = explanation?.analysis
   const authentication = analysis?.details.authentication
-  sendAdminPage(req, res, {
-    view: 'admin/report',
-    title: texts('adminReport.title'),
-    data: {
-      report,
-      reporterEmail: emails.get(report.reporterId),
-      explanation,
-      analysis,
-      found: analysis?.details,
-      meaning: (symbol: VerdictSymbol) => sayMeaning(symbol, language, 'operator'),
-      walk: analysis && shownWalk(analysis),
-      checks: authentication ? authenticationRows(authentication, texts) : undefined,
-      events,
-      feedback,
-      campaignId,
-      rawText: raw && shownBytes(raw, RAW_BYTES_SHOWN),
-      isRawCut: (raw?.length ?? 0) > RAW_BYTES_SHOWN,
-    },
-  })
+  return {
+    report,
+    reporterEmail: emails.get(report.reporterId),
+    explanation,
+    analysis,
+    found: analysis?.details,
+    meaning: (symbol: VerdictSymbol) => sayMeaning(symbol, language, 'operator'),
+    walk: analysis && shownWalk(analysis),
+    checks: authentication ? authenticationRows(authentication, texts) : undefined,
+    events,
+    feedback,
+    campaignId,
+    rawText: raw && shownBytes(raw, RAW_BYTES_SHOWN),
+    isRawCut: (raw?.length ?? 0) > RAW_BYTES_SHOWN,
+  }
 }

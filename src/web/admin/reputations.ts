@@ -1,4 +1,4 @@
-import { type Request, type Response, Router } from 'express'
+import { Router } from 'express'
 import { markReputation, unmarkReputation } from '../../counting/reputation-actions.ts'
 import {
   findReputationsByName,
@@ -16,37 +16,29 @@ import { isSubjectKind, type Subject, subjectKinds } from '../../verdict/reputat
 import type { Form } from '../pages/form.ts'
 import { isUuid, queryOf } from '../pages/render.ts'
 import { seriesChart, type SeriesChart } from '../pages/series-chart.ts'
-import { type Visit, visitOf } from '../pages/visit.ts'
+import type { Visit } from '../pages/visit.ts'
 import { searchParamsOf } from '../search-params.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { doneMessage, postAction } from './post-action.ts'
-import { sendAdminPage } from './send-admin-page.ts'
-
-type ReporterNeeds = Pick<Site, 'pool' | 'clock'>
+import { adminPage } from './page.ts'
 
 /** The page with the karma of a reporter and its reasons. */
-export function reporterRoutes(site: ReporterNeeds): Router {
-  const router = Router()
-  router.get('/:id', async (req, res) => {
-    const { id } = req.params
-    const reporter = isUuid(id) ? await findAccount(site.pool, id) : undefined
-    if (!reporter) throw new ProblemError('not-found', 'Reporter not found.')
-    const [state] = await findKarmas(site.pool, [reporter.id])
-    const now = site.clock()
-    const karma = karmaOf(state, now)
-    sendAdminPage(req, res, {
-      view: 'admin/reputations/reporter',
-      title: visitOf(req).texts('reporters.title'),
-      data: {
-        account: reporter,
-        karma,
-        isProven: karma >= PROVEN_KARMA_MIN,
-        why: explainKarma(state, now),
-      },
-    })
+export function reporterRoutes(site: Site): Router {
+  return adminPage(site, {
+    at: '/:id',
+    view: 'admin/reputations/reporter',
+    title: 'reporters.title',
+    async data({ req }) {
+      const { id } = req.params
+      const account = isUuid(id) ? await findAccount(site.pool, id) : undefined
+      if (!account) throw new ProblemError('not-found', 'Reporter not found.')
+      const [state] = await findKarmas(site.pool, [account.id])
+      const now = site.clock()
+      const karma = karmaOf(state, now)
+      const why = explainKarma(state, now)
+      return { account, karma, isProven: karma >= PROVEN_KARMA_MIN, why }
+    },
   })
-  return router
 }
 
 const LINES = 50
@@ -59,80 +51,53 @@ const marks: readonly Mark[] = ['exempt', 'listed', 'welcome']
  * manual overrides.
  */
 export function reputationRoutes(site: Site): Router {
-  const router = Router()
-  router.get('/', (req, res) => sendSearch(req, res, site))
-  router.get('/subject', (req, res) => {
-    const given = searchParamsOf(req)
-    return sendSubject(req, res, site, { subject: requireSubject(given), faults: [], form: {} })
-  })
   const subjectOf = (form: Form) => requireSubject({ get: (name) => form.text(name) ?? null })
-  router.post(
-    '/subject',
-    postAction(site, {
-      actions: { set: markReputation, lift: unmarkReputation },
-      fields: (_, form) => subjectOf(form),
-      back: (_req, _outcome, form) => href(subjectOf(form)),
-      show: (req, res, { problems: faults, given: form }) => {
-        const subject = requireSubject({ get: (name) => form[name] ?? null })
-        return sendSubject(req, res, site, { subject, faults, form })
+  const router = Router()
+  router.use(
+    adminPage(site, {
+      view: 'admin/reputations/search',
+      title: 'reputations.title',
+      data: ({ req }) => search(searchParamsOf(req), site),
+    }),
+    adminPage(site, {
+      at: '/subject',
+      view: 'admin/reputations/subject',
+      title: 'reputations.one',
+      async data({ req, refused, ...visit }) {
+        const given = refused && { get: (name: string) => refused.given[name] ?? null }
+        const subject = requireSubject(given ?? searchParamsOf(req))
+        const now = site.clock()
+        const shown = await showReputation(site.pool, subject, now)
+        const untilAt = shown.mark?.untilAt ?? null
+        return {
+          ...shown,
+          chart: chartOf(shown, now, visit),
+          marks,
+          isHolding: shown.mark !== null && (untilAt === null || untilAt > now),
+        }
+      },
+      form: {
+        actions: { set: markReputation, lift: unmarkReputation },
+        fields: (_, form) => subjectOf(form),
+        back: (_req, _outcome, form) => href(subjectOf(form)),
       },
     }),
   )
   return router
 }
 
-async function sendSearch(
-  req: Request,
-  res: Response,
-  site: Pick<Site, 'pool' | 'clock'>,
-): Promise<void> {
-  const given = searchParamsOf(req)
+async function search(given: URLSearchParams, { pool, clock }: Pick<Site, 'pool' | 'clock'>) {
   const name = storableText(given.get('name')?.trim() ?? '', NAME_CHARS_MAX)
   const kind = given.get('kind') ?? ''
-  const search = { name: name.includes('/') ? name : name.toLowerCase(), limit: LINES }
-  const now = site.clock()
+  const query = { name: name.includes('/') ? name : name.toLowerCase(), limit: LINES }
+  const now = clock()
   const known = isSubjectKind(kind) ? kind : undefined
-  const [found, marks] = await Promise.all([
-    name === '' ? [] : findReputationsByName(site.pool, { ...search, kind: known }, now),
-    listMarks(site.pool, now, LINES),
+  const [found, overrides] = await Promise.all([
+    name === '' ? [] : findReputationsByName(pool, { ...query, kind: known }, now),
+    listMarks(pool, now, LINES),
   ])
-  sendAdminPage(req, res, {
-    view: 'admin/reputations/search',
-    title: visitOf(req).texts('reputations.title'),
-    data: { name, kind: known, kinds: Object.keys(subjectKinds), found, marks, href, LINES },
-  })
-}
-
-type Attempt = {
-  subject: Subject
-  faults: readonly string[]
-  form: { mark?: string; reason?: string; until?: string }
-}
-
-async function sendSubject(
-  req: Request,
-  res: Response,
-  site: Pick<Site, 'pool' | 'clock'>,
-  attempt: Attempt,
-) {
-  const { subject, faults, form } = attempt
-  const { texts } = visitOf(req)
-  const now = site.clock()
-  const shown = await showReputation(site.pool, subject, now)
-  sendAdminPage(req, res, {
-    view: 'admin/reputations/subject',
-    title: texts('reputations.one'),
-    status: faults.length > 0 ? 422 : 200,
-    data: {
-      ...shown,
-      chart: chartOf(shown, now, visitOf(req)),
-      faults,
-      form,
-      marks,
-      done: doneMessage(req, markReputation, unmarkReputation),
-      isHolding: shown.mark !== null && (shown.mark.untilAt === null || shown.mark.untilAt > now),
-    },
-  })
+  const kinds = Object.keys(subjectKinds)
+  return { name, kind: known, kinds, found, marks: overrides, href, LINES }
 }
 
 function requireSubject(given: { get: (name: string) => string | null }): Subject {

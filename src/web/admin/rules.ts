@@ -31,7 +31,8 @@ import { requireReporter } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { digitsParam, sendList } from './list-page.ts'
+import { digitsParam, listPage } from './list-page.ts'
+import { adminPage, type PageCall } from './page.ts'
 import { requireRole } from './require-role.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
@@ -169,18 +170,40 @@ const cutOffCodes = {
 }
 
 /** The active rules, their health, and their versions. */
-export function ruleRoutes(site: Needs): Router {
+export function ruleRoutes(site: Site): Router {
   const router = Router()
-  router.get('/', (req, res) => sendRules(req, res, site))
-  router.get('/facts', (req, res) =>
-    sendAdminPage(req, res, {
+  router.use(
+    adminPage(site, {
+      view: 'admin/rules',
+      title: 'rules.title',
+      data: (call) => describeRules(call, site),
+    }),
+    adminPage(site, {
+      at: '/facts',
       view: 'admin/rule-facts',
-      title: visitOf(req).texts('rules.facts'),
-      data: { definitions },
+      title: 'rules.facts',
+      data: () => ({ definitions }),
+    }),
+    listPage(site, {
+      at: '/versions',
+      view: 'admin/rule-versions',
+      title: 'rules.versionsTitle',
+      cursor: { before: digitsParam },
+      read: async ({ before, limit }, { texts }) => {
+        const rows = await listRuleSets(site.pool, { before: versionIn(before), limit })
+        const emails = await listReporterEmails(
+          site.pool,
+          rows.map(({ appliedBy }) => appliedBy),
+        )
+        return rows.map(({ appliedBy, ...row }) => {
+          const named = appliedBy === null ? texts('models.commandLine') : emails.get(appliedBy)
+          return { ...row, who: named ?? '' }
+        })
+      },
+      next: ({ version }) => ({ before: String(version) }),
     }),
   )
   router.use('/edit', ruleEditorRoutes(site))
-  router.get('/versions', (req, res) => sendVersions(req, res, site))
   router.get('/versions/:version', (req, res) => sendVersion(req, res, site))
   router.post('/versions/:version', requireRole(site, 'operator'), async (req, res) => {
     const administrator = requireReporter(req)
@@ -205,8 +228,7 @@ export function ruleRoutes(site: Needs): Router {
   return router
 }
 
-async function sendRules(req: Request, res: Response, site: Needs): Promise<void> {
-  const { texts, language } = visitOf(req)
+async function describeRules({ req, language }: PageCall, site: Needs) {
   const since = new Date(site.clock().getTime() - RULE_PROCESS_FORGOTTEN_MS)
   const [acting, processes, counted] = await Promise.all([
     actingRules(site.pool),
@@ -225,11 +247,7 @@ async function sendRules(req: Request, res: Response, site: Needs): Promise<void
     const named = { name: symbol, ...(isShipped ? {} : { meaning: written }) }
     return sayMeaning(named, language, 'operator')
   }
-  sendAdminPage(req, res, {
-    view: 'admin/rules',
-    title: texts('rules.title'),
-    data: { meaning, acting, rules, processes, reports: counted.reports, done },
-  })
+  return { meaning, acting, rules, processes, reports: counted.reports, done }
 }
 
 function healthOf(symbol: string, processes: readonly RuleProcess[], acting: number): RuleHealth[] {
@@ -247,24 +265,6 @@ function conditionOf(all: readonly RuleHealth[]) {
     errors: all.reduce((sum, { errors }) => sum + errors, 0),
     cutOff: cutOffs[0] && cutOffCodes[cutOffs[0].why],
   }
-}
-
-async function sendVersions(req: Request, res: Response, site: Needs): Promise<void> {
-  const commandLine = visitOf(req).texts('models.commandLine')
-  await sendList(req, res, {
-    view: 'admin/rule-versions',
-    title: 'rules.versionsTitle',
-    cursor: { before: digitsParam },
-    read: async ({ before, limit }) => {
-      const rows = await listRuleSets(site.pool, { before: versionIn(before), limit })
-      const ids = new Set(rows.flatMap(({ appliedBy }) => appliedBy ?? []))
-      const emails = await listReporterEmails(site.pool, [...ids])
-      return rows.map(({ appliedBy, ...row }) => {
-        return { ...row, who: appliedBy === null ? commandLine : (emails.get(appliedBy) ?? '') }
-      })
-    },
-    next: ({ version }) => ({ before: String(version) }),
-  })
 }
 
 async function sendVersion(

@@ -12,14 +12,12 @@ import { type Clause, formatSearch, parseSearch, SEARCH_CHARS_MAX } from '../../
 import { readShortForm } from '../pages/form.ts'
 import { isUuid, pageOf, queryOf } from '../pages/render.ts'
 import { requireReporter } from '../pages/signed-in.ts'
-import { visitOf } from '../pages/visit.ts'
 import { searchParamsOf } from '../search-params.ts'
 import { message, type Texts } from '../../texts/messages.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { doneMessage, postAction, type RefusedForm } from './post-action.ts'
+import { adminPage, type PageCall } from './page.ts'
 import { requireRole } from './require-role.ts'
-import { sendAdminPage } from './send-admin-page.ts'
 
 const LINES = 50
 const path = '/admin/reports'
@@ -27,65 +25,59 @@ const path = '/admin/reports'
 /** The search for reports, its saved searches and its export. */
 export function searchRoutes(site: Site): Router {
   const router = Router()
-  router.get('/', (req, res) => sendSearch(req, res, site))
-  router.post(
-    '/saved',
-    postAction(site, {
-      actions: { save: keepSearch, forget: forgetSearch },
-      back: (_, __, form) => path + queryOf({ q: form.text('q') }),
-      show: (req, res, { problems, given }) => sendSearch(req, res, site, { problems, given }),
+  // The fields of the form lead to the search that they describe.
+  router.get('/', (req, res, next) => {
+    const given = searchParamsOf(req)
+    const built = clausesIn(given)
+    if (built === '') return next()
+    const q = [given.get('q')?.trim() ?? '', built].filter(Boolean).join(' ')
+    res.redirect(303, path + queryOf({ q: q.slice(0, SEARCH_CHARS_MAX + 1) }))
+  })
+  router.use(
+    adminPage(site, {
+      view: 'admin/reports',
+      title: 'search.title',
+      data: (call) => search(call, site),
+      form: {
+        at: '/saved',
+        actions: { save: keepSearch, forget: forgetSearch },
+        back: (_, __, form) => path + queryOf({ q: form.text('q') }),
+      },
     }),
   )
   router.post('/export', requireRole(site, 'operator'), (req, res) => sendExport(req, res, site))
   return router
 }
 
-async function sendSearch(
-  req: Request,
-  res: Response,
-  site: Pick<Site, 'pool'>,
-  refused?: RefusedForm,
-): Promise<void> {
+async function search({ req, refused, language, texts }: PageCall, site: Pick<Site, 'pool'>) {
   const given = searchParamsOf(req)
-  const { language, texts } = visitOf(req)
-  const built = refused ? '' : clausesIn(given)
-  if (built !== '') {
-    const q = [given.get('q')?.trim() ?? '', built].filter(Boolean).join(' ')
-    return res.redirect(303, path + queryOf({ q: q.slice(0, SEARCH_CHARS_MAX + 1) }))
-  }
   const asked = refused?.given['q'] ?? given.get('q') ?? ''
   const q = storableText(asked.trim(), SEARCH_CHARS_MAX + 1)
   const parsed = parseSearch(q)
-  const faults = [...(refused?.problems ?? []), ...('problems' in parsed ? parsed.problems : [])]
   const below = given.get('below')
   const page = { before: isUuid(below) ? below : undefined, limit: LINES + 1 }
   const found = 'clauses' in parsed ? await find(site, parsed.clauses, page) : undefined
   const { lines, next } = pageOf(found?.rows ?? [], LINES, ({ id }) => ({ q, below: id }))
-  sendAdminPage(req, res, {
-    view: 'admin/reports',
-    title: texts('search.title'),
-    status: faults.length > 0 ? 422 : 200,
-    data: {
-      ...{ q, faults, lines, isFirst: page.before === undefined },
-      first: path + queryOf({ q }),
-      next: next && path + next,
-      count: found && shownCount(found.count, texts),
-      completeUntil: found?.completeUntil,
-      fields: fieldNames.map((name) => ({
-        ...{ name, ...searchFields[name] },
-        // English is in the declarations of fields and effects.
-        label: message(language, `fields.${name}.label`)?.text ?? searchFields[name].label,
-        summary: message(language, `fields.${name}.summary`)?.text ?? searchFields[name].summary,
-      })),
-      saved: await listSavedSearches(site.pool, requireReporter(req).id),
-      formats: Object.keys(exportFormats),
-      effects: massKinds.map((kind) => ({
-        kind,
-        label: message(language, `effects.${kind}`)?.text ?? massEffects[kind].label,
-      })),
-      done: doneMessage(req, keepSearch, forgetSearch),
-    },
-  })
+  return {
+    problems: [...(refused?.problems ?? []), ...('problems' in parsed ? parsed.problems : [])],
+    ...{ q, lines, isFirst: page.before === undefined },
+    first: path + queryOf({ q }),
+    next: next && path + next,
+    count: found && shownCount(found.count, texts),
+    completeUntil: found?.completeUntil,
+    fields: fieldNames.map((name) => ({
+      ...{ name, ...searchFields[name] },
+      // English is in the declarations of fields and effects.
+      label: message(language, `fields.${name}.label`)?.text ?? searchFields[name].label,
+      summary: message(language, `fields.${name}.summary`)?.text ?? searchFields[name].summary,
+    })),
+    saved: await listSavedSearches(site.pool, requireReporter(req).id),
+    formats: Object.keys(exportFormats),
+    effects: massKinds.map((kind) => ({
+      kind,
+      label: message(language, `effects.${kind}`)?.text ?? massEffects[kind].label,
+    })),
+  }
 }
 
 async function find(

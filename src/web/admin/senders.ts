@@ -1,4 +1,4 @@
-import { type Request, type Response, Router } from 'express'
+import type { Router } from 'express'
 import { createCounterReader } from '../../counting/reader.ts'
 import { readSendingDays } from '../../counting/sending.ts'
 import { listSenderAlerts } from '../../db/sender-alerts.ts'
@@ -8,37 +8,16 @@ import { sendingRecord } from '../../verdict/reputation/sending.ts'
 import { uuidTime } from '../../world.ts'
 import { queryOf } from '../pages/render.ts'
 import type { Site } from '../site.ts'
-import { readParams, sendList, textParam } from './list-page.ts'
-import { postAction, type RefusedForm } from './post-action.ts'
+import { listPage, readParams, textParam } from './list-page.ts'
 
 const ALERTS_SHOWN = 100
 const NAME_CHARS_MAX = 320
 
 /** The page with the alerts about sending users, and the reputation of a user. */
 export function senderRoutes(site: Site): Router {
-  const router = Router()
-  router.get('/', (req, res) => sendSenders(req, res, site))
-  router.post(
-    '/',
-    postAction(site, {
-      actions: closeAlert,
-      back: () => '/admin/senders',
-      show: (req, res, refused) => sendSenders(req, res, site, refused),
-    }),
-  )
-  return router
-}
-
-async function sendSenders(
-  req: Request,
-  res: Response,
-  site: Pick<Site, 'pool' | 'clock'>,
-  refused?: RefusedForm,
-): Promise<void> {
   const userOf = textParam(NAME_CHARS_MAX)
   const filters = { user: userOf, system: userOf }
-  const { user, system = '' } = readParams(req, filters)
-  await sendList(req, res, {
+  return listPage(site, {
     view: 'admin/senders',
     title: 'senders.title',
     filters,
@@ -46,14 +25,16 @@ async function sendSenders(
       const alerts = await listSenderAlerts(site.pool, ALERTS_SHOWN)
       return alerts.map((alert) => ({ ...alert, at: uuidTime(alert.id) }))
     },
-    actions: [closeAlert],
-    refused,
-    data: {
-      found: user === undefined ? undefined : await findSending(site, { user, system }),
-      href: (one: { user: string; system: string }) =>
-        `/admin/senders${queryOf({ user: one.user, system: one.system })}`,
-      ALERTS_SHOWN,
+    data: async ({ req }) => {
+      const { user, system = '' } = readParams(req, filters)
+      return {
+        found: user === undefined ? undefined : await findSending(site, { user, system }),
+        href: (one: { user: string; system: string }) =>
+          `/admin/senders${queryOf({ user: one.user, system: one.system })}`,
+        ALERTS_SHOWN,
+      }
     },
+    form: { actions: closeAlert },
   })
 }
 

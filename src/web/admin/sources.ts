@@ -1,4 +1,5 @@
-import { type Request, type Response, Router } from 'express'
+import type { Router } from 'express'
+import { listReceivingHosts } from '../../db/receiving-hosts.ts'
 import {
   addMailSource,
   mailSourceKinds,
@@ -6,37 +7,27 @@ import {
   removeSource,
   SOURCE_DAYS,
 } from '../../reports/mail-sources.ts'
+import { addReceivingHost, dropReceivingHost } from '../../reports/receiving-hosts.ts'
 import type { Site } from '../site.ts'
-import { sendList } from './list-page.ts'
-import { postAction, type RefusedForm } from './post-action.ts'
+import { listPage } from './list-page.ts'
 
 /** The page of spam traps and feedback loops: what they received, and forms to change them. */
 export function sourceRoutes(site: Site): Router {
-  const router = Router()
-  router.get('/', (req, res) => sendSources(req, res, site))
-  router.post(
-    '/',
-    postAction(site, {
-      actions: { add: addMailSource, remove: removeSource },
-      back: () => '/admin/sources',
-      show: (req, res, refused) => sendSources(req, res, site, refused),
-    }),
-  )
-  return router
-}
-
-async function sendSources(
-  req: Request,
-  res: Response,
-  { pool, clock }: Pick<Site, 'pool' | 'clock'>,
-  refused?: RefusedForm,
-): Promise<void> {
-  await sendList(req, res, {
+  return listPage(site, {
     view: 'admin/sources',
     title: 'sources.title',
-    read: () => readMailSources(pool, clock()),
-    actions: [addMailSource, removeSource],
-    refused,
-    data: { kinds: mailSourceKinds, days: SOURCE_DAYS },
+    read: () => readMailSources(site.pool, site.clock()),
+    data: () => ({ kinds: mailSourceKinds, days: SOURCE_DAYS }),
+    form: { actions: { add: addMailSource, remove: removeSource } },
+  })
+}
+
+/** The page of the hosts that receive mail for domains, with forms to change them. */
+export function mailServerRoutes(site: Site): Router {
+  return listPage(site, {
+    view: 'admin/mail-servers',
+    title: 'mailServers.title',
+    read: () => listReceivingHosts(site.pool),
+    form: { actions: { add: addReceivingHost, remove: dropReceivingHost } },
   })
 }

@@ -49,7 +49,7 @@ test('the overview shows length and oldest job of each queue', async () => {
   expect(metrics).toMatch(/signalpost_queue_oldest_job_seconds\{queue="analyze-report"\} 72\d\d/)
   expect(metrics).toMatch(/signalpost_queue_jobs\{queue="analyze-report",state="ready"\} \d/)
   expect(metrics).toMatch(/signalpost_intake_messages_total\{channel="api",outcome="accepted"\} \d/)
-  expect(metrics).toMatch(/signalpost_http_request_seconds_bucket\{.*route="\/api\/v1\/reports\//)
+  expect(metrics).toMatch(/signalpost_http_request_seconds_bucket\{.*route="\/api\/v1\/reports"/)
 })
 
 test('new jobs of a queue can be put before those that wait, and this is logged', async () => {
