@@ -4,6 +4,7 @@ import { type AccountLink, findAccountLink } from '../../db/accounts.ts'
 import { askForReset, isTrialOver, linkHash } from '../../letters/account-letters.ts'
 import { makeAccount, resetPassword } from '../../people/accounts.ts'
 import { type FormReader, readShortForm } from '../pages/form.ts'
+import { formPage } from '../pages/form-page.ts'
 import { sendPage } from '../pages/render.ts'
 import { openSession } from '../pages/session.ts'
 import { limitAsking } from '../pages/signed-in.ts'
@@ -46,32 +47,52 @@ function sendChoosePassword(
   })
 }
 
-type ConfirmNeeds = Pick<Site, 'pool' | 'clock' | 'limits' | 'config'> & FormReader
+type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'publicUrl' | 'limits'> & FormReader
+
+/** Takes a chosen password; returns where it leads, or undefined if the link was used meanwhile. */
+type UseLink = (req: Request<{ token: string }>, password: string) => Promise<string | undefined>
 
 /**
- * The page behind the link that confirms an address. GET changes nothing, because mail scanners
- * follow links: the account is created when a password is submitted.
+ * The page behind a link that leads to the choice of a password. GET changes nothing, because mail
+ * scanners follow links. `again` is the page that sends another link.
  */
-export function confirmRoutes(site: ConfirmNeeds): Router {
+function linkRoutes(
+  site: Needs,
+  { purpose, again, use }: { purpose: Purpose; again: string; use: UseLink },
+): Router {
   const router = Router()
-  router.get('/account/confirm/:token', async (req, res) => {
-    const link = await findOpenLink(req, 'confirm', site)
-    if (!link) return sendBadLink(req, res, '/sign-up')
-    sendChoosePassword(req, res, 'confirm', link)
+  const path = `/account/${purpose}/:token` as const
+  router.get(path, async (req: Request<{ token: string }>, res) => {
+    const link = await findOpenLink(req, purpose, site)
+    if (!link) return sendBadLink(req, res, again)
+    sendChoosePassword(req, res, purpose, link)
   })
-  router.post('/account/confirm/:token', async (req, res) => {
+  router.post(path, async (req: Request<{ token: string }>, res) => {
     const form = await readShortForm(req, res, site)
     await limitAsking(req, site, 'confirm')
-    const link = await findOpenLink(req, 'confirm', site)
-    if (!link) return sendBadLink(req, res, '/sign-up')
+    const link = await findOpenLink(req, purpose, site)
+    if (!link) return sendBadLink(req, res, again)
     const chosen = await newPasswordOf(req, form, link.address)
-    if ('fault' in chosen) return sendChoosePassword(req, res, 'confirm', link, chosen.fault)
-    const account = await makeAccount(site, req.params.token, chosen.password)
-    if (!account) return sendBadLink(req, res, '/sign-up')
-    await openSession(req, account, 'passing', site)
-    res.redirect(303, '/report')
+    if ('fault' in chosen) return sendChoosePassword(req, res, purpose, link, chosen.fault)
+    const next = await use(req, chosen.password)
+    if (next === undefined) return sendBadLink(req, res, again)
+    res.redirect(303, next)
   })
   return router
+}
+
+/** The page behind the link that confirms an address, where the account is created. */
+export function confirmRoutes(site: Needs): Router {
+  return linkRoutes(site, {
+    purpose: 'confirm',
+    again: '/sign-up',
+    async use(req, password) {
+      const account = await makeAccount(site, req.params.token, password)
+      if (!account) return undefined
+      await openSession(req, account, 'passing', site)
+      return '/report'
+    },
+  })
 }
 
 /** Sends a page for a link that was used, has expired or was replaced, without saying which. */
@@ -84,55 +105,34 @@ export function sendBadLink(req: Request, res: Response, again: string): void {
   })
 }
 
-type ForgottenNeeds = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'publicUrl' | 'limits'> &
-  FormReader
-
 /** The pages to reset a forgotten password: one sends a link by mail, the other is behind it. */
-export function forgottenRoutes(site: ForgottenNeeds): Router {
+export function forgottenRoutes(site: Needs): Router {
   const router = Router()
-  router.get('/forgotten', (req, res) => sendForgotten(req, res, {}))
-  router.post('/forgotten', async (req, res) => {
-    const form = await readShortForm(req, res, site)
-    const address = addressOf(form, 'email')
-    if (address === undefined) {
-      const { texts } = visitOf(req)
-      return sendForgotten(req, res, { email: texts('account.badEmail') }, form.text('email'))
-    }
-    await limitAsking(req, site, 'reset', address)
-    const language = letterLanguageOf(visitOf(req).language)
-    await askForReset({ address, language }, site)
-    sendWritten(req, res, address)
-  })
-  router.get('/account/reset/:token', async (req, res) => {
-    const link = await findOpenLink(req, 'reset', site)
-    if (!link) return sendBadLink(req, res, '/forgotten')
-    sendChoosePassword(req, res, 'reset', link)
-  })
-  router.post('/account/reset/:token', async (req, res) => {
-    const form = await readShortForm(req, res, site)
-    await limitAsking(req, site, 'confirm')
-    const link = await findOpenLink(req, 'reset', site)
-    if (!link) return sendBadLink(req, res, '/forgotten')
-    const chosen = await newPasswordOf(req, form, link.address)
-    if ('fault' in chosen) return sendChoosePassword(req, res, 'reset', link, chosen.fault)
-    if (!(await resetPassword(site, req.params.token, chosen.password))) {
-      return sendBadLink(req, res, '/forgotten')
-    }
-    res.redirect(303, '/sign-in?done=reset')
-  })
+  router.use(
+    formPage(site, {
+      at: '/forgotten',
+      view: 'pages/account/forgotten',
+      title: 'account.forgotten.title',
+      data: () => ({ email: '' }),
+      async take({ req, res, texts, language, form }) {
+        const address = addressOf(form, 'email')
+        if (address === undefined) {
+          return { faults: { email: texts('account.badEmail') }, email: form.text('email') }
+        }
+        await limitAsking(req, site, 'reset', address)
+        await askForReset({ address, language: letterLanguageOf(language) }, site)
+        sendWritten(req, res, address)
+        return undefined
+      },
+    }),
+    linkRoutes(site, {
+      purpose: 'reset',
+      again: '/forgotten',
+      async use(req, password) {
+        const isReset = await resetPassword(site, req.params.token, password)
+        return isReset ? '/sign-in?done=reset' : undefined
+      },
+    }),
+  )
   return router
-}
-
-function sendForgotten(
-  req: Request,
-  res: Response,
-  faults: Record<string, string>,
-  email = '',
-): void {
-  sendPage(req, res, {
-    view: 'pages/account/forgotten',
-    title: visitOf(req).texts('account.forgotten.title'),
-    status: Object.keys(faults).length > 0 ? 422 : 200,
-    data: { faults, email },
-  })
 }

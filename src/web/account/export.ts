@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { type Request, type Response, Router } from 'express'
+import type { Response, Router } from 'express'
 import { ZipFile } from 'yazl'
 import { listConsents } from '../../db/accounts.ts'
 import {
@@ -27,13 +27,10 @@ import { listSessions, listTokens } from '../../db/sessions.ts'
 import { listWebhooks } from '../../db/webhooks.ts'
 import { karmaOf } from '../../verdict/reputation/karma.ts'
 import { describeReport } from '../api/reports.ts'
-import { type FormReader, readShortForm } from '../pages/form.ts'
-import { sendPage } from '../pages/render.ts'
-import { requireReporter } from '../pages/signed-in.ts'
-import { visitOf } from '../pages/visit.ts'
+import type { FormReader } from '../pages/form.ts'
+import { ownFormPage } from '../pages/form-page.ts'
 import type { Site } from '../site.ts'
 import { asksForCode, isProven } from './password.ts'
-import type { Faults } from './sign-up.ts'
 
 /** The account's own data, without anything that gives access to it. */
 async function describeAccount(
@@ -257,16 +254,18 @@ type Needs = Pick<Site, 'pool' | 'clock' | 'config' | 'credentials' | 'limits' |
 
 /** The page to export all data that we store about a reporter. */
 export function exportRoutes(site: Needs): Router {
-  const router = Router()
-  router.get('/account/export', (req, res) => sendExport(req, res, site, requireReporter(req), {}))
-  router.post('/account/export', async (req, res) => {
-    const form = await readShortForm(req, res, site)
-    const reporter = requireReporter(req)
-    if (await isProven(req, form, reporter, site)) return sendArchive(res, reporter, site)
-    const faults = { now: visitOf(req).texts('ownAccount.wrongProof') }
-    await sendExport(req, res, site, reporter, faults)
+  return ownFormPage(site, {
+    at: '/account/export',
+    view: 'pages/account/export',
+    title: 'ownAccount.export.title',
+    data: async ({ reporter }) => ({ asksForCode: await asksForCode(site, reporter) }),
+    async take({ req, res, texts, form, reporter }) {
+      const isOwner = await isProven(req, form, reporter, site)
+      if (!isOwner) return { faults: { now: texts('ownAccount.wrongProof') } }
+      await sendArchive(res, reporter, site)
+      return undefined
+    },
   })
-  return router
 }
 
 /**
@@ -282,25 +281,9 @@ async function sendArchive(res: Response, reporter: Reporter, site: Needs): Prom
   res.setHeader('cache-control', 'no-store')
   const gone = new AbortController()
   res.once('close', () => gone.abort())
-  const { writeArchive } = await import('./export.ts')
   try {
     await writeArchive(reporter, site, res, gone.signal)
   } catch (error) {
     if (!gone.signal.aborted) throw error
   }
-}
-
-async function sendExport(
-  req: Request,
-  res: Response,
-  site: Needs,
-  reporter: Reporter,
-  faults: Faults,
-): Promise<void> {
-  sendPage(req, res, {
-    view: 'pages/account/export',
-    title: visitOf(req).texts('ownAccount.export.title'),
-    status: Object.keys(faults).length > 0 ? 422 : 200,
-    data: { faults, asksForCode: await asksForCode(site, reporter) },
-  })
 }

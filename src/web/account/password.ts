@@ -1,4 +1,4 @@
-import { type Request, type Response, Router } from 'express'
+import { type Request, Router } from 'express'
 import { shownLine } from '../../mail/text.ts'
 import { findAccountLink } from '../../db/accounts.ts'
 import { findAccount, type Reporter } from '../../db/reporters.ts'
@@ -6,12 +6,13 @@ import { askToMove, linkHash } from '../../letters/account-letters.ts'
 import { changeEmail, changePassword } from '../../people/accounts.ts'
 import { takeCode } from '../../people/second-step.ts'
 import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
+import { type OwnCall, ownFormPage } from '../pages/form-page.ts'
 import { sendPage } from '../pages/render.ts'
 import { limitAsking, limitSignIn, requireReporter } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 import { sendBadLink } from './choose-password.ts'
-import { addressOf, type Faults, letterLanguageOf, newPasswordOf, sendWritten } from './sign-up.ts'
+import { addressOf, letterLanguageOf, newPasswordOf, sendWritten } from './sign-up.ts'
 
 type ProofNeeds = Pick<Site, 'pool' | 'clock' | 'config' | 'credentials' | 'limits'>
 
@@ -48,18 +49,28 @@ type Needs = Pick<
 /** The page to change the password or address, which sends a link to confirm a new address. */
 export function passwordRoutes(site: Needs): Router {
   const router = Router()
-  router.get('/account/password', (req, res) =>
-    sendPassword(req, res, site, requireReporter(req), {}),
+  router.use(
+    ownFormPage(site, {
+      at: '/account/password',
+      view: 'pages/account/password',
+      title: 'ownAccount.password.title',
+      async data({ req, texts, reporter }) {
+        const notes: Record<string, string> = {
+          changed: texts('ownAccount.password.done'),
+          moved: texts('ownAccount.password.moved'),
+        }
+        return {
+          email: '',
+          note: notes[String(req.query['done'])],
+          address: texts('ownAccount.password.address', { address: shownLine(reporter.email) }),
+          asksForCode: await asksForCode(site, reporter),
+        }
+      },
+      take: (call) => takeNewPassword(call, site),
+      others: { '/account/address': (call) => takeNewAddress(call, site) },
+    }),
+    moveRoutes(site),
   )
-  router.post('/account/password', async (req, res) => {
-    const form = await readShortForm(req, res, site)
-    await takeNewPassword(req, res, site, form, requireReporter(req))
-  })
-  router.post('/account/address', async (req, res) => {
-    const form = await readShortForm(req, res, site)
-    await takeNewAddress(req, res, site, form, requireReporter(req))
-  })
-  router.use(moveRoutes(site))
   return router
 }
 
@@ -89,36 +100,25 @@ function moveRoutes(site: Needs): Router {
   return router
 }
 
-async function takeNewPassword(
-  req: Request,
-  res: Response,
-  site: Needs,
-  form: Form,
-  reporter: Reporter,
-): Promise<void> {
+type OwnForm = OwnCall & { form: Form }
+
+async function takeNewPassword({ req, texts, form, reporter }: OwnForm, site: Needs) {
   const chosen = await newPasswordOf(req, form, reporter.email)
   const proven = await isProven(req, form, reporter, site)
-  const { texts } = visitOf(req)
   if (!proven || 'fault' in chosen) {
     const faults = {
       ...(!proven && { now: texts('ownAccount.wrongProof') }),
       ...('fault' in chosen && { password: chosen.fault }),
     }
-    return sendPassword(req, res, site, reporter, faults)
+    return { faults }
   }
   const { password } = chosen
   await changePassword(site, reporter, { password, sessionHandle: req.session.handle })
-  res.redirect(303, '/account/password?done=changed')
+  return '/account/password?done=changed'
 }
 
-async function takeNewAddress(
-  req: Request,
-  res: Response,
-  site: Needs,
-  form: Form,
-  reporter: Reporter,
-): Promise<void> {
-  const { texts } = visitOf(req)
+async function takeNewAddress(call: OwnForm, site: Needs) {
+  const { req, res, texts, form, reporter } = call
   const address = addressOf(form, 'email')
   const proven = await isProven(req, form, reporter, site)
   if (address === undefined || !proven) {
@@ -126,37 +126,11 @@ async function takeNewAddress(
       ...(address === undefined && { email: texts('account.badEmail') }),
       ...(!proven && { now_address: texts('ownAccount.wrongProof') }),
     }
-    return sendPassword(req, res, site, reporter, faults, form.text('email'))
+    return { faults, email: form.text('email') }
   }
   await limitAsking(req, site, 'reset', address)
-  const language = letterLanguageOf(visitOf(req).language)
+  const language = letterLanguageOf(call.language)
   await askToMove(reporter, { address, language }, site)
   sendWritten(req, res, address)
-}
-
-async function sendPassword(
-  req: Request,
-  res: Response,
-  site: Needs,
-  reporter: Reporter,
-  faults: Faults,
-  email = '',
-): Promise<void> {
-  const { texts } = visitOf(req)
-  const notes: Record<string, string> = {
-    changed: texts('ownAccount.password.done'),
-    moved: texts('ownAccount.password.moved'),
-  }
-  sendPage(req, res, {
-    view: 'pages/account/password',
-    title: texts('ownAccount.password.title'),
-    status: Object.keys(faults).length > 0 ? 422 : 200,
-    data: {
-      faults,
-      email,
-      note: notes[String(req.query['done'])],
-      address: texts('ownAccount.password.address', { address: shownLine(reporter.email) }),
-      asksForCode: await asksForCode(site, reporter),
-    },
-  })
+  return undefined
 }

@@ -12,14 +12,14 @@ import {
   turnOnSecondStep,
 } from '../../people/second-step.ts'
 import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
+import { type OwnCall, ownFormPage } from '../pages/form-page.ts'
 import { qrCode, sendPage } from '../pages/render.ts'
 import { closeSession, openSession, saveSession } from '../pages/session.ts'
 import { localPath } from '../pages/sign-in.ts'
-import { limitSignIn, requireReporter } from '../pages/signed-in.ts'
+import { limitSignIn } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 import { isProven } from './password.ts'
-import type { Faults } from './sign-up.ts'
 
 type Needs = Pick<
   Site,
@@ -31,68 +31,62 @@ const page = '/account/second-step'
 
 /** The page to turn two-step verification on and off. */
 export function secondStepRoutes(site: Needs): Router {
-  const router = Router()
-  router.get(page, (req, res) => sendSecondStep(req, res, site, requireReporter(req), {}))
-  router.post(page, async (req, res) => {
-    const form = await readShortForm(req, res, site)
-    const reporter = requireReporter(req)
-    const action = form.text('do')
-    if (action === 'on') return takeFirstCode(req, res, site, form, reporter)
-    if (!(await isProven(req, form, reporter, site))) {
-      const faults = { now: visitOf(req).texts('ownAccount.wrongProof') }
-      return sendSecondStep(req, res, site, reporter, faults)
-    }
-    await afterProof(action, req, res, site, reporter)
+  return ownFormPage(site, {
+    at: page,
+    view: 'pages/account/second-step',
+    title: 'ownAccount.secondStep.title',
+    async data({ req, texts, reporter }) {
+      const isOn = (await findAccount(site.pool, reporter.id))?.hasTotp ?? false
+      const setup = isOn ? undefined : secretInSetup(req, site, reporter)
+      const described = setup && describeTotp(setup, reporter.email)
+      const isNeeded = !isOn && req.query['for'] === 'role'
+      const count = isOn ? await countRecoveryCodes(site.pool, reporter.id) : 0
+      return {
+        note: isNeeded ? texts('ownAccount.secondStep.needed') : undefined,
+        isOn,
+        asksForCode: isOn,
+        left: isOn ? texts('ownAccount.secondStep.left', { count }) : undefined,
+        setup: described && { text: described.text, picture: qrCode(described.uri) },
+      }
+    },
+    async take(call) {
+      const { req, texts, form, reporter } = call
+      if (form.text('do') === 'on') return takeFirstCode(call, site)
+      if (await isProven(req, form, reporter, site)) return afterProof(call, site)
+      return { faults: { now: texts('ownAccount.wrongProof') } }
+    },
   })
-  return router
 }
 
-async function afterProof(
-  action: string | undefined,
-  req: Request,
-  res: Response,
-  site: Needs,
-  reporter: Reporter,
-): Promise<void> {
+type OwnForm = OwnCall & { form: Form }
+
+async function afterProof({ req, form, reporter }: OwnForm, site: Needs) {
   const { id } = reporter
+  const action = form.text('do')
   const account = await findAccount(site.pool, id)
   if (action === 'begin' && !account?.hasTotp) {
-    const sealed = sealBytes(
-      createTotpSecret(),
-      { purpose: 'second step', owner: id },
-      site.config.secret,
-    )
+    const about = { purpose: 'second step', owner: id } as const
+    const sealed = sealBytes(createTotpSecret(), about, site.config.secret)
     req.session.totpSetup = sealed.toString('base64')
     await saveSession(req)
-    return sendSecondStep(req, res, site, reporter, {})
+    return {}
   }
-  if (action === 'renew' && account?.hasTotp) {
-    return sendSecondStep(req, res, site, reporter, {}, await renewRecoveryCodes(site, id))
-  }
+  if (action === 'renew' && account?.hasTotp) return { codes: await renewRecoveryCodes(site, id) }
   if (action === 'off' && account?.hasTotp) await turnOffSecondStep(site, reporter)
-  res.redirect(303, page)
+  return page
 }
 
-async function takeFirstCode(
-  req: Request,
-  res: Response,
-  site: Needs,
-  form: Form,
-  reporter: Reporter,
-): Promise<void> {
+async function takeFirstCode({ req, texts, form, reporter }: OwnForm, site: Needs) {
   const totpSecret = secretInSetup(req, site, reporter)
   const account = await findAccount(site.pool, reporter.id)
-  if (!totpSecret || account?.hasTotp) return res.redirect(303, page)
+  if (!totpSecret || account?.hasTotp) return page
   const { handle: sessionHandle } = req.session
   const proof = { totpSecret, code: form.text('code') ?? '', sessionHandle }
   const codes = await turnOnSecondStep(site, reporter, proof)
-  if (!codes) {
-    const faults = { code: visitOf(req).texts('ownAccount.secondStep.wrong') }
-    return sendSecondStep(req, res, site, reporter, faults)
-  }
+  if (!codes) return { faults: { code: texts('ownAccount.secondStep.wrong') } }
   delete req.session.totpSetup
   await saveSession(req)
-  await sendSecondStep(req, res, site, reporter, {}, codes)
+  return { codes }
 }
 
 function secretInSetup(req: Request, site: Needs, { id }: Reporter): Buffer | undefined {
@@ -103,38 +97,6 @@ function secretInSetup(req: Request, site: Needs, { id }: Reporter): Buffer | un
     { purpose: 'second step', owner: id },
     site.config.secret,
   )
-}
-
-async function sendSecondStep(
-  req: Request,
-  res: Response,
-  site: Needs,
-  reporter: Reporter,
-  faults: Faults,
-  codes?: readonly string[],
-): Promise<void> {
-  const { texts } = visitOf(req)
-  const isOn = (await findAccount(site.pool, reporter.id))?.hasTotp ?? false
-  const setup = isOn ? undefined : secretInSetup(req, site, reporter)
-  const described = setup && describeTotp(setup, reporter.email)
-  sendPage(req, res, {
-    view: 'pages/account/second-step',
-    title: texts('ownAccount.secondStep.title'),
-    status: Object.keys(faults).length > 0 ? 422 : 200,
-    data: {
-      faults,
-      note: isOn || req.query['for'] !== 'role' ? undefined : texts('ownAccount.secondStep.needed'),
-      isOn,
-      asksForCode: isOn,
-      codes,
-      left: isOn
-        ? texts('ownAccount.secondStep.left', {
-            count: await countRecoveryCodes(site.pool, reporter.id),
-          })
-        : undefined,
-      setup: described && { text: described.text, picture: qrCode(described.uri) },
-    },
-  })
 }
 
 type CodeNeeds = Pick<Site, 'pool' | 'clock' | 'config' | 'limits'> & FormReader

@@ -6,13 +6,11 @@ import type { Language } from '../../texts/messages.ts'
 import { askForAccount, askOnTrial } from '../../letters/account-letters.ts'
 import { passwordFault } from '../../people/accounts.ts'
 import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
+import type { Faults } from '../pages/form-page.ts'
 import { sendPage } from '../pages/render.ts'
 import { limitAsking } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
-
-/** Error messages by field. */
-export type Faults = Record<string, string>
 
 const ADDRESS_CHARS_MAX = 254
 /** Addresses that we accept for letters; stricter than the standard. */

@@ -1,4 +1,4 @@
-import { type Request, type Response, Router } from 'express'
+import type { Request, Router } from 'express'
 import { listScopes } from '../../db/consumer-scopes.ts'
 import { type Consumer, findConsumer } from '../../db/consumers.ts'
 import { DAY_MS } from '../../durations.ts'
@@ -6,9 +6,8 @@ import { changeOwnConsumer, type OwnChange } from '../../feedback/change-consume
 import { parseConsumerToken } from '../../feedback/enroll.ts'
 import { scopeText } from '../../verdict/consumers.ts'
 import { stateAt } from '../../verdict/contact-health.ts'
-import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
-import { sendPage } from '../pages/render.ts'
-import { visitOf } from '../pages/visit.ts'
+import type { Form, FormReader } from '../pages/form.ts'
+import { formPage } from '../pages/form-page.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { shownSettings, feedbackSettingsOf } from './enroll.ts'
@@ -22,23 +21,35 @@ const results = ['enrolled', 'waiting', 'kept', 'paused', 'resumed', 'stopped', 
 
 /** The settings page of a consumer, reached by the link in its mail. */
 export function ownConsumerRoutes(site: Needs): Router {
-  const router = Router()
-  router.get('/consumers/:token', async (req, res) => {
-    const consumer = await consumerOf(req.params.token, site)
-    await sendOwn(req, res, { consumer, fault: undefined }, site)
+  const consumerFor = (req: Request) => consumerOf(String(req.params['token']), site)
+  return formPage(site, {
+    at: '/consumers/:token',
+    view: 'pages/consumers/own',
+    title: 'consumers.own.title',
+    async data({ req, res }) {
+      const consumer = await consumerFor(req)
+      const { searchParams, pathname } = new URL(req.originalUrl, 'http://site')
+      const scopes = (await listScopes(site.pool, [consumer.id])).get(consumer.id) ?? []
+      res.setHeader('x-robots-tag', 'noindex, nofollow')
+      return {
+        address: consumer.address,
+        state: stateAt(consumer, site.clock()),
+        pausedUntil: consumer.pausedUntil,
+        scopes: scopes.map(scopeText),
+        telling: shownSettings(consumer),
+        pauses,
+        action: pathname,
+        done: results.find((one) => one === searchParams.get('done')),
+      }
+    },
+    async take({ req, texts, form }) {
+      const consumer = await consumerFor(req)
+      const change = changeIn(form, site.clock())
+      if (!change) return { status: 422, fault: texts('consumers.enroll.faults.telling') }
+      const done = await changeOwnConsumer(site, consumer.id, change)
+      return `/consumers/${encodeURIComponent(String(req.params['token']))}?done=${done}`
+    },
   })
-  router.post('/consumers/:token', async (req, res) => {
-    const consumer = await consumerOf(req.params.token, site)
-    const form = await readShortForm(req, res, site)
-    const change = changeIn(form, site.clock())
-    if (change === undefined) {
-      const fault = visitOf(req).texts('consumers.enroll.faults.telling')
-      return sendOwn(req, res, { consumer, fault }, site)
-    }
-    const done = await changeOwnConsumer(site, consumer.id, change)
-    res.redirect(303, `/consumers/${encodeURIComponent(req.params.token)}?done=${done}`)
-  })
-  return router
 }
 
 /**
@@ -66,31 +77,4 @@ function changeIn(form: Form, now: Date): OwnChange | undefined {
   }
   const settings = feedbackSettingsOf(form)
   return action === 'keep' && settings ? { do: action, settings } : undefined
-}
-
-async function sendOwn(
-  req: Request,
-  res: Response,
-  { consumer, fault }: { consumer: Consumer; fault: string | undefined },
-  site: Needs,
-): Promise<void> {
-  const { searchParams, pathname } = new URL(req.originalUrl, 'http://site')
-  const scopes = (await listScopes(site.pool, [consumer.id])).get(consumer.id) ?? []
-  res.setHeader('x-robots-tag', 'noindex, nofollow')
-  sendPage(req, res, {
-    view: 'pages/consumers/own',
-    title: visitOf(req).texts('consumers.own.title'),
-    status: fault === undefined ? 200 : 422,
-    data: {
-      address: consumer.address,
-      state: stateAt(consumer, site.clock()),
-      pausedUntil: consumer.pausedUntil,
-      scopes: scopes.map(scopeText),
-      telling: shownSettings(consumer),
-      pauses,
-      action: pathname,
-      fault,
-      done: results.find((one) => one === searchParams.get('done')),
-    },
-  })
 }

@@ -1,4 +1,4 @@
-import { type Request, type Response, Router } from 'express'
+import type { Router } from 'express'
 import { forgetBorders, listProbeLetters, listProbes, PROBE_DAYS } from '../../db/mail-probes.ts'
 import { listRelays, type ReporterRelay } from '../../db/reporter-relays.ts'
 import { findReporterSettings, type Reporter, updateReporterSettings } from '../../db/reporters.ts'
@@ -9,12 +9,11 @@ import { sendProbe } from '../../letters/probe-letter.ts'
 import { parseRelayBlock } from '../../mail/ip-blocks.ts'
 import { forgetRelay, SET_RELAYS_MAX, setRelays } from '../../reports/set-relays.ts'
 import { mailInAddressOf, makeMailInAddress } from '../../reports/take-mailed.ts'
+import type { Texts } from '../../texts/messages.ts'
 import type { Site } from '../site.ts'
-import { type Form, type FormReader, readShortForm } from './form.ts'
-import { sendPage } from './render.ts'
+import type { Form, FormReader } from './form.ts'
+import { ownFormPage } from './form-page.ts'
 import { localPath } from './sign-in.ts'
-import { requireReporter } from './signed-in.ts'
-import { visitOf } from './visit.ts'
 
 type RelayNeeds = Pick<Site, 'pool' | 'boss' | 'clock' | 'config'> & FormReader
 
@@ -23,37 +22,35 @@ type RelayNeeds = Pick<Site, 'pool' | 'boss' | 'clock' | 'config'> & FormReader
  * find them.
  */
 export function relayRoutes(site: RelayNeeds): Router {
-  const router = Router()
-  router.get('/relays', (req, res) => sendRelays(req, res, site, requireReporter(req)))
-  router.post('/relays', async (req, res) => {
-    const form = await readShortForm(req, res, site)
-    const reporter = requireReporter(req)
-    if (form.text('do') === 'probe') {
-      const result = await sendProbe(site, reporter)
-      if (result === 'sent') return res.redirect(303, '/relays#probe')
-      const probeProblem = visitOf(req).texts(`relays.probe.${result}`)
-      return sendRelays(req, res, site, reporter, { probeProblem })
-    }
-    if (form.text('do') === 'forget') {
-      await forgetBorders(site.pool, reporter.id)
-      return res.redirect(303, '/relays#probe')
-    }
-    const text = form.text('cidr') ?? ''
-    const problem = await changeRelays(req, site, reporter, { action: form.text('do'), text })
-    if (problem === undefined) return res.redirect(303, '/relays')
-    await sendRelays(req, res, site, reporter, { problem, text })
+  return ownFormPage(site, {
+    at: '/relays',
+    view: 'pages/relays',
+    title: 'relays.title',
+    data: ({ reporter }) => describeRelays(reporter, site),
+    async take({ texts, form, reporter }) {
+      if (form.text('do') === 'probe') {
+        const result = await sendProbe(site, reporter)
+        if (result === 'sent') return '/relays#probe'
+        return { status: 422, probeProblem: texts(`relays.probe.${result}`) }
+      }
+      if (form.text('do') === 'forget') {
+        await forgetBorders(site.pool, reporter.id)
+        return '/relays#probe'
+      }
+      const change = { action: form.text('do'), text: form.text('cidr') ?? '' }
+      const problem = await changeRelays(change, reporter, texts, site)
+      return problem === undefined ? '/relays' : { status: 422, problem, text: change.text }
+    },
   })
-  return router
 }
 
 /** Makes the change that a form requests; returns the problem if it is refused. */
 async function changeRelays(
-  req: Request,
-  site: RelayNeeds,
-  { id }: Reporter,
   { action, text }: { action: string | undefined; text: string },
+  { id }: Reporter,
+  texts: Texts,
+  site: RelayNeeds,
 ): Promise<string | undefined> {
-  const { texts } = visitOf(req)
   const parsed = parseRelayBlock(text)
   if ('refusal' in parsed) return texts(`relays.refusals.${parsed.refusal}`)
   if (action === 'remove') {
@@ -66,13 +63,7 @@ async function changeRelays(
   return result === 'full' ? texts('question.full', { most: SET_RELAYS_MAX }) : undefined
 }
 
-async function sendRelays(
-  req: Request,
-  res: Response,
-  site: RelayNeeds,
-  reporter: Reporter,
-  refused?: { problem: string; text: string } | { probeProblem: string },
-): Promise<void> {
+async function describeRelays(reporter: Reporter, site: RelayNeeds) {
   const since = new Date(site.clock().getTime() - PROBE_DAYS * DAY_MS)
   const [known, probes, letters] = await Promise.all([
     listRelays(site.pool, reporter.id),
@@ -81,23 +72,17 @@ async function sendRelays(
   ])
   const relays = known.map(withAddress)
   const [last] = letters
-  sendPage(req, res, {
-    view: 'pages/relays',
-    title: visitOf(req).texts('relays.title'),
-    status: refused ? 422 : 200,
-    data: {
-      proposed: relays.filter(({ how }) => how === 'proposed'),
-      known: relays.filter(({ how }) => how !== 'proposed'),
-      probe: {
-        canSend: site.config.smtpUrl !== undefined,
-        came: probes[0],
-        borders: [...new Set(probes.flatMap(({ border }) => border ?? []))],
-        sent: probes.some(({ letterId }) => letterId === last?.id) ? undefined : last,
-        address: reporter.email,
-      },
-      ...refused,
+  return {
+    proposed: relays.filter(({ how }) => how === 'proposed'),
+    known: relays.filter(({ how }) => how !== 'proposed'),
+    probe: {
+      canSend: site.config.smtpUrl !== undefined,
+      came: probes[0],
+      borders: [...new Set(probes.flatMap(({ border }) => border ?? []))],
+      sent: probes.some(({ letterId }) => letterId === last?.id) ? undefined : last,
+      address: reporter.email,
     },
-  })
+  }
 }
 
 /** Shows a block of one address as that address. */
@@ -107,71 +92,47 @@ function withAddress(relay: ReporterRelay): ReporterRelay & { address: string } 
 
 type Needs = Pick<Site, 'pool' | 'config' | 'clock'> & FormReader
 
-/** The result of the last change, shown on the page. */
-type Word = { done: 'saved' | 'made' } | { problem: string }
-
 /** The page with the reporter's mail-in address and letter settings. */
 export function settingsRoutes(site: Needs): Router {
-  const router = Router()
-  router.get('/settings', async (req, res) => {
-    const reporter = requireReporter(req)
-    const { done } = req.query
-    await sendSettings(req, res, site, reporter, isDone(done) ? { done } : undefined)
+  return ownFormPage(site, {
+    at: '/settings',
+    view: 'pages/settings',
+    title: 'settings.title',
+    async data({ req, texts, language, reporter }) {
+      const settings = await findReporterSettings(site.pool, reporter.id)
+      const { done } = req.query
+      return {
+        word: done === 'saved' || done === 'made' ? { done } : undefined,
+        mailIn: await mailInAddressOf(site, reporter.id),
+        chosen: settings?.language ?? language,
+        wantsAnswers: settings?.wantsAnswers ?? false,
+        wantsAdvice: settings?.wantsAdvice ?? true,
+        wantsSummary: settings?.wantsSummary ?? false,
+        howTo: howToForward(texts),
+      }
+    },
+    async take({ texts, form, reporter }) {
+      const done = await change(form, reporter, site)
+      const problem = texts('settings.letters.unknown')
+      if (done === undefined) return { status: 422, word: { problem } }
+      const next = form.text('next')
+      return next === undefined ? `/settings?done=${done}` : localPath(next)
+    },
   })
-  router.post('/settings', async (req, res) => {
-    const form = await readShortForm(req, res, site)
-    const reporter = requireReporter(req)
-    const word = await change(req, form, reporter, site)
-    const next = form.text('next')
-    if ('done' in word && next !== undefined) return res.redirect(303, localPath(next))
-    if ('done' in word) return res.redirect(303, `/settings?done=${word.done}`)
-    await sendSettings(req, res, site, reporter, word)
-  })
-  return router
 }
 
-async function change(req: Request, form: Form, { id }: Reporter, site: Needs): Promise<Word> {
+/** Makes the change that a form requests; undefined if the language is not known. */
+async function change(form: Form, { id }: Reporter, site: Needs) {
   if (form.text('do') === 'address') {
     await makeMailInAddress(site, id)
-    return { done: 'made' }
+    return 'made'
   }
   const language = form.text('language')
-  if (!isLanguage(language)) {
-    return { problem: visitOf(req).texts('settings.letters.unknown') }
-  }
+  if (!isLanguage(language)) return undefined
   const wantsAnswers = form.text('wants_answers') === 'yes'
   const wantsAdvice = form.text('wants_advice') === 'yes'
   const wantsSummary = form.text('wants_summary') === 'yes'
   const settings = { language, wantsAnswers, wantsAdvice, wantsSummary }
   await updateReporterSettings(site.pool, id, settings)
-  return { done: 'saved' }
-}
-
-async function sendSettings(
-  req: Request,
-  res: Response,
-  site: Needs,
-  reporter: Reporter,
-  word: Word | undefined,
-): Promise<void> {
-  const { texts, language } = visitOf(req)
-  const settings = await findReporterSettings(site.pool, reporter.id)
-  sendPage(req, res, {
-    view: 'pages/settings',
-    title: texts('settings.title'),
-    status: word && 'problem' in word ? 422 : 200,
-    data: {
-      word,
-      mailIn: await mailInAddressOf(site, reporter.id),
-      chosen: settings?.language ?? language,
-      wantsAnswers: settings?.wantsAnswers ?? false,
-      wantsAdvice: settings?.wantsAdvice ?? true,
-      wantsSummary: settings?.wantsSummary ?? false,
-      howTo: howToForward(texts),
-    },
-  })
-}
-
-function isDone(value: unknown): value is 'saved' | 'made' {
-  return value === 'saved' || value === 'made'
+  return 'saved'
 }

@@ -1,4 +1,4 @@
-import { type Request, type Response, Router } from 'express'
+import type { Router } from 'express'
 import type { Reporter } from '../../db/reporters.ts'
 import { listDeliveries, listWebhooks } from '../../db/webhooks.ts'
 import {
@@ -14,10 +14,9 @@ import type { Code } from '../../texts/messages.ts'
 import { uuidTime } from '../../world.ts'
 import { admit } from '../limits.ts'
 import type { Site } from '../site.ts'
-import { type Form, type FormReader, readShortForm } from './form.ts'
-import { isUuid, sendPage } from './render.ts'
-import { requireReporter } from './signed-in.ts'
-import { visitOf } from './visit.ts'
+import type { Form, FormReader } from './form.ts'
+import { ownFormPage } from './form-page.ts'
+import { isUuid } from './render.ts'
 
 type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'limits'> & FormReader
 const doneWords = ['removed', 'changed', 'tested'] as const
@@ -35,21 +34,38 @@ const DELIVERIES_SHOWN = 20
 
 /** The page where reporters manage their webhooks. */
 export function webhookRoutes(site: Needs): Router {
-  const router = Router()
-  router.get('/settings/webhooks', async (req, res) => {
-    const reporter = requireReporter(req)
-    const { done } = req.query
-    await sendWebhooks(req, res, site, { reporter, word: isDone(done) ? { done } : undefined })
+  return ownFormPage(site, {
+    at: '/settings/webhooks',
+    view: 'pages/webhooks',
+    title: 'webhooks.title',
+    async data({ req, reporter }, shown) {
+      const { done } = req.query
+      const webhooks = await describeWebhooks(site, reporter)
+      const isSet = shown !== undefined && 'secret' in shown && 'id' in shown
+      return {
+        webhooks: webhooks.map((one) => ({
+          ...one,
+          secret: isSet && shown.id === one.id ? shown.secret : undefined,
+        })),
+        done: shown ? undefined : doneWords.find((word) => word === done),
+        isAdding: false,
+        url: '',
+        choices: choicesOf(reporter, eventsFor(reporter)),
+      }
+    },
+    async take({ req, res, form, reporter }) {
+      await admit(req, res, site, 'webhook', { reporterId: reporter.id })
+      const word = await applyForm(form, reporter, site)
+      if ('done' in word) return `/settings/webhooks?done=${word.done}`
+      if (!('refused' in word)) return word
+      if (form.text('do') !== 'add') return { status: 422, ...word }
+      const given = {
+        url: form.text('url') ?? '',
+        choices: choicesOf(reporter, form.texts('events')),
+      }
+      return { status: 422, ...word, isAdding: true, ...given }
+    },
   })
-  router.post('/settings/webhooks', async (req, res) => {
-    const form = await readShortForm(req, res, site)
-    const reporter = requireReporter(req)
-    await admit(req, res, site, 'webhook', { reporterId: reporter.id })
-    const word = await applyForm(form, reporter, site)
-    if ('done' in word) return res.redirect(303, `/settings/webhooks?done=${word.done}`)
-    await sendWebhooks(req, res, site, { reporter, word, form })
-  })
-  return router
 }
 
 async function applyForm(form: Form, { id: reporterId }: Reporter, site: Needs): Promise<Word> {
@@ -88,46 +104,23 @@ function eventsFor({ role }: Reporter) {
   return webhookEvents.filter((event) => role !== null || event !== 'sender.alerted')
 }
 
+function choicesOf(reporter: Reporter, chosen: readonly string[]) {
+  return eventsFor(reporter).map((event) => ({ event, isChosen: chosen.includes(event) }))
+}
+
 function refusalOf({ refused }: WebhookRefusal): Word {
   return { refused }
 }
 
-async function sendWebhooks(
-  req: Request,
-  res: Response,
-  { pool }: Needs,
-  { reporter, word, form }: { reporter: Reporter; word: Word | undefined; form?: Form },
-): Promise<void> {
-  const { texts } = visitOf(req)
-  const webhooks = await listWebhooks(pool, reporter.id)
-  const shown = await Promise.all(
+async function describeWebhooks({ pool }: Needs, { id }: Reporter) {
+  const webhooks = await listWebhooks(pool, id)
+  return Promise.all(
     webhooks.map(async (webhook) => ({
       ...webhook,
-      secret: word && 'secret' in word && word.id === webhook.id ? word.secret : undefined,
       deliveries: (await listDeliveries(pool, webhook.id, DELIVERIES_SHOWN)).map((one) => ({
         ...one,
         at: uuidTime(one.id),
       })),
     })),
   )
-  const refused = word && 'refused' in word ? word.refused : undefined
-  const isAdding = refused !== undefined && form?.text('do') === 'add'
-  const chosen = isAdding ? form.texts('events') : eventsFor(reporter)
-  sendPage(req, res, {
-    view: 'pages/webhooks',
-    title: texts('webhooks.title'),
-    status: refused === undefined ? 200 : 422,
-    data: {
-      webhooks: shown,
-      done: word && 'done' in word ? word.done : undefined,
-      refused,
-      isAdding,
-      url: isAdding ? (form.text('url') ?? '') : '',
-      choices: eventsFor(reporter).map((event) => ({ event, isChosen: chosen.includes(event) })),
-    },
-  })
-}
-
-function isDone(value: unknown): value is Done {
-  return doneWords.some((done) => done === value)
 }
