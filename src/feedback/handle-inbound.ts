@@ -109,8 +109,10 @@ export async function runHandleInbound(
 export async function handleInboundMail({ mailId }: { mailId: string }, app: Needs): Promise<void> {
   const mail = await findWaitingMail(app.pool, mailId)
   if (!mail) return
-  const { encoding, content } = mail
-  const reading = await app.parser.readInbound({ encoding, content }, mail.mailFrom)
+  const { encoding, content, purpose } = mail
+  const isToReturnPath = purpose === 'feedback-bounce' || purpose === 'letter-bounce'
+  const sent = { isToReturnPath }
+  const reading = await app.parser.readInbound({ encoding, content }, mail.mailFrom, sent)
   const settings = { domain: app.config.returnPathDomain, secret: app.config.secret }
   const isLoop = isOurOwn(reading, mail.mailFrom, settings)
   await inTransaction(app.pool, async (tx) => {

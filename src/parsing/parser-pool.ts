@@ -21,7 +21,7 @@ import { createEndLock, type EndLock, runInTime, type TimeLimits } from './run-i
 export type ParserTask =
   | AnalyzeTask
   | ComposeTask
-  | { work: 'inbound'; packed: Packed; mailFrom: string }
+  | { work: 'inbound'; packed: Packed; mailFrom: string; isToReturnPath: boolean }
   | { work: 'text'; packed: Packed }
 
 type AnalyzeTask = { work: 'analyze' | 'check'; packed: Packed; options: ThreadOptions }
@@ -156,8 +156,15 @@ export type ParserPool = {
     content: FeedbackContent,
     onSlow?: () => void,
   ) => Promise<ComposedFeedback>
-  /** Reads a received mail; `mailFrom` is its envelope sender. */
-  readInbound: (packed: Packed, mailFrom: string) => Promise<InboundReading>
+  /**
+   * Reads a received mail; `mailFrom` is its envelope sender, `isToReturnPath` whether it was sent
+   * to a return path of ours.
+   */
+  readInbound: (
+    packed: Packed,
+    mailFrom: string,
+    sent: { isToReturnPath: boolean },
+  ) => Promise<InboundReading>
   /** Returns the first kilobytes of the text that a message shows to its reader. */
   readText: (packed: Packed) => Promise<string>
   /** Signs a mail with the key of the pool; returns it unchanged if the pool has no key. */
@@ -299,8 +306,8 @@ export function createParserPool(
       const composed = made as ComposedFeedback
       return { ...composed, raw: asBuffer(composed.raw), copy: asBuffers(composed.copy) }
     },
-    readInbound: (packed, mailFrom) =>
-      inLine({ work: 'inbound', packed, mailFrom }) as Promise<InboundReading>,
+    readInbound: (packed, mailFrom, sent) =>
+      inLine({ work: 'inbound', packed, mailFrom, ...sent }) as Promise<InboundReading>,
     readText: (packed) => inLine({ work: 'text', packed: withOwnMemory(packed) }).then(shownTextOf),
     sign: (raw) => (signingKey ? signMail(raw, signingKey) : raw),
     async close() {

@@ -162,7 +162,7 @@ async function make(task: ParserTask): Promise<Made> {
   if (isAnalysis(task)) throw new Error('Messages are analyzed together.')
   const raw = await unpackWhole(task.packed)
   if (task.work === 'text') return { shownText: await readShownText(raw) }
-  if (task.work === 'inbound') return readInbound(raw, task.mailFrom)
+  if (task.work === 'inbound') return readInbound(raw, task.mailFrom, task)
   // Imported only here, because threads that only analyze do not need the texts of reports.
   const { composeFeedback } = await import('./compose-report.ts')
   const json = (await unpackWhole(task.analysis)).toString()

@@ -58,7 +58,9 @@ export async function runTakeComplaint(
 /** Whether a mail is about mail of ours, or is mail of ours that came back. */
 async function isAboutUs(mail: InboundMail, { parser, config }: Needs): Promise<boolean> {
   const { encoding, content, mailFrom } = mail
-  const reading = await parser.readInbound({ encoding, content }, mailFrom)
+  const reading = await parser.readInbound({ encoding, content }, mailFrom, {
+    isToReturnPath: false,
+  })
   const settings = { domain: config.returnPathDomain, secret: config.secret }
   return (
     isOurOwn(reading, mailFrom, settings) ||

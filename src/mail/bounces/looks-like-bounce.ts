@@ -4,7 +4,8 @@ import { isSaid, notices } from './phrases.ts'
 import { systemText } from './recipients-in-text.ts'
 
 const textCharsRead = 4000
-const system = new RegExp(
+/** Names that mail systems use as authors. */
+export const systemNames = new RegExp(
   [
     'mailer-?daemon|post_?master|mail[ -]?(?:deliver|system|admin|daemon)',
     'mdaemon|\\bmta\\b|\\bndr\\b|amavis|smtp_mail_service|anti_?virus|\\bimss\\b',
@@ -46,7 +47,7 @@ export function looksLikeBounce(
   const subject = decodeHeaderText((fieldValue(fields, 'subject') ?? '').slice(0, 1000))
   const returnPath = (fieldValue(fields, 'return-path') ?? '').slice(0, 1000).replace(/\s/g, '')
   const isNull = returnPath === '<>' || /^<?mailer-daemon\b/i.test(returnPath)
-  if (system.test(from) || isNull || /^\s*<>\s*$/.test(from)) {
+  if (systemNames.test(from) || isNull || /^\s*<>\s*$/.test(from)) {
     const start = explanation.slice(0, textCharsRead).replace(/^>.*$/gm, '')
     const isAnswer = !isNull && /^\s*(?:re|aw|sv|antw)\s*:/i.test(subject)
     if (isAnswer) return refusalCode.test(start) && isSaid(notices.texts, start)

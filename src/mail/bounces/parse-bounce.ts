@@ -1,8 +1,9 @@
 import { parseMailboxes } from '../address.ts'
-import { decodeCharset } from '../encoded-word.ts'
-import { fieldValue, type HeaderField, parseHeader } from '../header.ts'
+import { decodeCharset, decodeHeaderText } from '../encoded-word.ts'
+import { fieldValue, type HeaderField } from '../header.ts'
 import { type Entity, leafText, ownPart, parseMimeTree } from '../mime-tree.ts'
 import { partFields } from '../part-fields.ts'
+import { ownParts, returnedHeaders } from '../returned-message.ts'
 import { bounceReason, isHardBounce } from './bounce-reason.ts'
 import { inferredStatus, preferredStatus, replyCodeIn, statusIn } from './codes.ts'
 import { looksLikeBounce } from './looks-like-bounce.ts'
@@ -11,6 +12,7 @@ import type { BounceReason } from './reasons.ts'
 import { deliveryEvents, type RecipientGroup, recipientGroups } from './recipient-groups.ts'
 import {
   forwardedNotice,
+  generatedFrom,
   recipientSections,
   recipientsInText,
   sectionAbout,
@@ -47,12 +49,25 @@ export function parseBounce(raw: Buffer): { results: BounceResult[] } | undefine
   return tree && bounceIn(tree)
 }
 
-/** Like `parseBounce`, for a message that is already parsed. */
-export function bounceIn(tree: Entity): { results: BounceResult[] } | undefined {
-  return found(resultsIn(tree))
+/**
+ * Like `parseBounce`, for a message that is already parsed. If it is known to be a notification,
+ * there is a result even if the text says nothing that can be read.
+ */
+export function bounceIn(
+  tree: Entity,
+  { isNotice = false }: { isNotice?: boolean } = {},
+): { results: BounceResult[] } | undefined {
+  const results = resultsIn(tree, { isNotice })
+  if (results.length > 0 || !isNotice) return found(results)
+  const text = explanationOf(tree)
+  const action = actionStatedIn(tree.fields, text)
+  return found([judged({ ...unstated, recipient: '', text, action, context: text })])
 }
 
-function resultsIn(tree: Entity, where?: 'in another'): BounceResult[] {
+function resultsIn(
+  tree: Entity,
+  { isNotice = false, isEnclosed = false }: { isNotice?: boolean; isEnclosed?: boolean } = {},
+): BounceResult[] {
   const explanation = explanationOf(tree)
   const events = deliveryEvents(explanation)
   if (events !== undefined) return events.map((event) => judged(event))
@@ -60,23 +75,24 @@ function resultsIn(tree: Entity, where?: 'in another'): BounceResult[] {
   if (part !== undefined) {
     const groups = recipientGroups(leafText(part))
     const isByRule = tree.type === 'multipart/report'
-    const results = groupResults(isByRule ? groups : groups.map(withoutVagueStatus), explanation)
+    const clear = isByRule ? groups : groups.map(withoutVagueStatus)
+    const results = groupResults(tree.fields, clear, explanation)
     if (results.length > 0) return results
   }
   const isReport = part !== undefined
   const notice = forwardedNotice(tree.fields, explanation)
   const returned = ownPart(tree, 'message/rfc822')
-  const isStated = isReport || notice !== undefined
+  const isStated = isReport || isNotice || notice !== undefined
   if (!isStated && !looksLikeBounce(tree.fields, explanation, returned !== undefined)) return []
   const text = notice ?? explanation
-  const written = groupResults(recipientGroups(text, 'in a text'), text)
+  const written = groupResults(tree.fields, recipientGroups(text, 'in a text'), text)
   const results = written.length > 0 ? written : resultsInText(tree.fields, text)
   if (results.some(({ recipient }) => recipient !== '')) {
     return isReport ? results.map(withoutCause) : results
   }
   // No recipient is named: the enclosed message may be the notification, or name the recipient.
-  const enclosed = returned?.body.kind === 'message' && where === undefined && returned.body.message
-  const others = enclosed ? resultsIn(enclosed, 'in another') : []
+  const enclosed = returned?.body.kind === 'message' && !isEnclosed && returned.body.message
+  const others = enclosed ? resultsIn(enclosed, { isEnclosed: true }) : []
   if (others.length > 0) return others
   const unnamed = unnamedResults(results, tree, text)
   return isReport ? unnamed.map(withoutCause) : unnamed
@@ -93,7 +109,8 @@ function unnamedResults(
   const [recipient = '', ...more] = returnedTo(tree)
   if (recipient === '' || more.length > 0) return [...results]
   if (results.length > 0) return results.map((result) => ({ ...result, recipient }))
-  return [judged({ ...unstated, recipient, text, action: actionStatedIn(text), context: text })]
+  const action = actionStatedIn(tree.fields, text)
+  return [judged({ ...unstated, recipient, text, action, context: text })]
 }
 
 /**
@@ -116,12 +133,7 @@ function withoutCause(result: BounceResult): BounceResult {
 }
 
 function returnedTo(tree: Entity): string[] {
-  const part = ownPart(tree, 'message/rfc822') ?? ownPart(tree, 'text/rfc822-headers')
-  if (part === undefined) return []
-  const fields =
-    part.body.kind === 'message'
-      ? part.body.message.fields
-      : parseHeader(Buffer.from(leafText(part), 'latin1')).fields
+  const [fields = []] = returnedHeaders(ownParts(tree))
   return parseMailboxes((fieldValue(fields, 'to') ?? '').slice(0, 8192)).map(
     ({ address }) => address,
   )
@@ -157,7 +169,11 @@ function textOf(text: string): string {
   return text.replace(/\r\n/g, '\n')
 }
 
-function groupResults(groups: readonly RecipientGroup[], explanation: string): BounceResult[] {
+function groupResults(
+  fields: readonly HeaderField[],
+  groups: readonly RecipientGroup[],
+  explanation: string,
+): BounceResult[] {
   const own = systemText(explanation)
   const isOnly = groups.length === 1
   return groups.slice(0, resultsMax).map((group) => {
@@ -168,14 +184,13 @@ function groupResults(groups: readonly RecipientGroup[], explanation: string): B
     return judged({
       ...group,
       recipient,
+      action: group.action ?? actionStatedIn(fields, explanation),
       ...(reason && { reason }),
       text: [diagnostic === '' ? stated : wholeReply(diagnostic, own), comment].join('\n').trim(),
-      context: stated,
+      context: group.isOfRecipient ? `${stated}\n(in reply to RCPT TO command)` : stated,
     })
   })
 }
-
-const generatedFrom = /\bgenerated (?:by|from) <?([^\s<>()]{1,64}@[\w.-]{1,253})/i
 
 /**
  * The recipient's address. The group may name a route or a program instead of an address; then the
@@ -191,8 +206,9 @@ function recipientOf({ recipient }: RecipientGroup, text: string): string {
 
 function resultsInText(fields: readonly HeaderField[], text: string): BounceResult[] {
   const own = systemText(text)
+  const action = actionStatedIn(fields, text)
   const results = recipientSections(fields, text).map((section) => {
-    const parsed = { ...section, ...unstated, action: actionStatedIn(text), context: section.text }
+    const parsed = { ...section, ...unstated, action, context: section.text }
     const result = judged(parsed)
     // The text that applies to all recipients may come before the list of recipients.
     const isMute = isIdle(result.reason) && result.isStatusInferred
@@ -206,8 +222,12 @@ function resultsInText(fields: readonly HeaderField[], text: string): BounceResu
 
 const unstated = { stated: undefined, type: '' }
 
-function actionStatedIn(text: string): BounceResult['action'] {
-  return isSaid(notices.delays, systemText(text).slice(0, 8192)) ? 'delayed' : 'failed'
+/** The action that a text or its Subject states. A Subject may be that of the returned message. */
+function actionStatedIn(fields: readonly HeaderField[], text: string): BounceResult['action'] {
+  const own = systemText(text).slice(0, 8192)
+  if (isSaid(notices.delays, own)) return 'delayed'
+  const subject = decodeHeaderText((fieldValue(fields, 'subject') ?? '').slice(0, 1000))
+  return isSaid(notices.delayedSubjects, subject) ? 'delayed' : 'failed'
 }
 
 function isIdle(reason: BounceReason): boolean {
@@ -261,10 +281,13 @@ function judged({
   context,
   ...rest
 }: ParsedResult): BounceResult {
-  const replied = repliedStatus(stated, text, context)
+  const isFailure = action === 'failed' || action === 'delayed'
+  const found = repliedStatus(stated, text, context)
+  // A text may contain a number that looks like the status of a success.
+  const replied = isFailure && found?.startsWith('2') === true ? undefined : found
   const status = preferredStatus(stated, replied, replyCodeIn(text, replied))
   const replyCode = replyCodeIn(text, status) ?? transcribedCode(context, recipient)
-  if (action !== 'failed' && action !== 'delayed') {
+  if (!isFailure) {
     const reason = 'delivered'
     return { recipient, action, status, isStatusInferred: false, replyCode, reason, hard: false }
   }

@@ -49,7 +49,8 @@ export const inferredDetails: Partial<Record<BounceReason, number>> = table.infe
 
 const categories = new Map(Object.entries(table.categories) as [string, BounceReason][])
 
-const { subjects, failureSubjects, refusedPosts, texts, delays, temporary } = table.notices
+const { subjects, failureSubjects, refusedPosts, texts, delays, delayedSubjects, temporary } =
+  table.notices
 /** Phrases that show that a mail is a bounce, and of what kind. */
 export const notices = {
   subjects: formsOf(subjects, 'i'),
@@ -57,6 +58,7 @@ export const notices = {
   refusedPosts: formsOf(refusedPosts, 'i'),
   texts: formsOf(texts, 'i'),
   delays: formsOf(delays, 'i'),
+  delayedSubjects: formsOf(delayedSubjects, 'i'),
   temporary: formsOf(temporary, 'i'),
 }
 

@@ -7,12 +7,15 @@ import type { BounceReason } from './reasons.ts'
 /** The fields of a notification's machine-readable part about one recipient (RFC 3464 §2.3). */
 export type RecipientGroup = {
   recipient: string
-  action: 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded'
+  /** Undefined when the fields state none. */
+  action: 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded' | undefined
   stated: string | undefined
   /** The type of the diagnostic code in lower case; empty when none is given. */
   type: string
   /** The diagnostic code without its type. */
   diagnostic: string
+  /** Whether the diagnostic code answers the command that named the recipient. */
+  isOfRecipient: boolean
   /** The text in parentheses after the status: its meaning, or the reply. */
   comment: string
   /**
@@ -77,21 +80,46 @@ function readGroup(fields: readonly HeaderField[], reporting: string): Recipient
   const [final, original] = ['final-recipient', 'original-recipient'].map((key) =>
     typedAddress(value(key)),
   ) as [string, string]
-  const diagnostic = /^\s*([\w-]{1,40})\s*;\s*(.*)$/s.exec(value('diagnostic-code').slice(0, 8192))
+  const stated = statusForm.exec(value('status'))?.[0]
+  const supplement = supplementOf(value)
+  const given = value('diagnostic-code').slice(0, diagnosticCharsMax)
+  const diagnostic = supplement ?? typedText.exec(given)
   // The final recipient may be a program, a source route (RFC 5321 §C) or a local name.
   const isWhole = /^[^@\s]+@[^@\s]+\.[^@\s]+$/
   const recipient = isWhole.test(final) || !isWhole.test(original) ? final || original : original
   const names = [value('remote-mta'), domainOf(recipient) ?? '', reporting]
   return {
     recipient,
-    action: actionOf(value('action')),
-    stated: /(?<![\d.])[245]\.\d{1,3}\.\d{1,3}(?![\d.]*\d)/.exec(value('status'))?.[0],
+    action: actionOf(value('action'), stated, value('will-retry-until') !== ''),
+    stated,
     type: (diagnostic?.[1] ?? '').toLowerCase(),
-    diagnostic: decodeHeaderText(diagnostic?.[2] ?? value('diagnostic-code').slice(0, 8192)),
+    diagnostic: decodeHeaderText(diagnostic?.[2] ?? given),
+    isOfRecipient: supplement !== undefined && refusedMailbox.test(supplement[2] ?? ''),
     comment: /^\s*[245][\d.]{4,8}\s*\(([^()]{4,200})\)/.exec(value('status'))?.[1] ?? '',
     hosts: names.map(hostName),
     category: value('x-powermta-bouncecategory'),
   }
+}
+
+const diagnosticCharsMax = 8192
+const statusForm = /(?<![\d.])[245]\.\d{1,3}\.\d{1,3}(?![\d.]*\d)/
+const typedText = /^\s*([\w-]{1,40})\s*;\s*(.*)$/s
+const supplementForm =
+  /^\s*<?([^<>#;]{0,255})#?([245]\.\d{1,3}\.\d{1,3})?\s+([\w-]{1,40})\s*;(.*)$/s
+/** A reply that refuses the mailbox itself (RFC 5321 §4.2.2), and not the content or the client. */
+const refusedMailbox = /^\s*55[013](?:[ -](?!5\.[2-7]\.)|$)/
+
+/**
+ * The reply in X-Supplementary-Info, which Exchange writes in place of a diagnostic code:
+ * `<mx.example.org #5.1.1 smtp; 550 No such user>`. Undefined when the diagnostic code says more
+ * than a status.
+ */
+function supplementOf(value: (key: string) => string): [string, string, string] | undefined {
+  if (/\p{L}{3}/u.test(value('diagnostic-code').replace(/^\s*[\w-]{1,40}\s*;/, '')))
+    return undefined
+  const info = value('x-supplementary-info').slice(0, diagnosticCharsMax)
+  const [all, , , type = '', text = ''] = supplementForm.exec(info) ?? []
+  return all === undefined ? undefined : [all, type, text.replace(/>\s*$/, '').trim()]
 }
 
 /** Parses the host name in a value such as `dns; mx.example.org`. */
@@ -107,11 +135,17 @@ function typedAddress(value: string): string {
   return /<([^<>]*)>/.exec(address)?.[1] ?? address.replace(/\s*\(.*$|[<>]/g, '')
 }
 
-function actionOf(value: string): RecipientGroup['action'] {
+function actionOf(
+  value: string,
+  status: string | undefined,
+  isRetried: boolean,
+): RecipientGroup['action'] {
   const word = /[a-z]+/.exec(value.toLowerCase())?.[0]
-  if (word === 'delayed' || word === 'delivered') return word
-  if (word === 'relayed' || word === 'expanded') return word
-  return 'failed'
+  if (word === 'delivered' || word === 'relayed' || word === 'expanded') return word
+  if (word !== undefined)
+    return /^(?:delay|defer|retr|warn|transient)/.test(word) ? 'delayed' : 'failed'
+  if (isRetried) return 'delayed'
+  return status?.startsWith('2') === true ? 'delivered' : undefined
 }
 
 /** What an event of a sending service says about one recipient. */
@@ -154,7 +188,11 @@ export function deliveryEvents(text: string): DeliveryEvent[] | undefined {
   if (event === undefined || typeof kind !== 'string') return undefined
   const about = member(event, kind.toLowerCase())
   const known = { stated: undefined, type: 'smtp', context: '' }
-  if (kind === 'Bounce') return bouncedRecipients(about)
+  if (kind === 'Bounce') return recipientEvents(about, 'bouncedRecipients')
+  if (kind === 'DeliveryDelay') {
+    const delay = recipientEvents(member(event, 'deliveryDelay'), 'delayedRecipients')
+    return delay.map((one) => ({ ...one, action: 'delayed' }))
+  }
   if (kind === 'Complaint') {
     const all = list(about['complainedRecipients']).map((one) => textOf(one['emailAddress']))
     return all.map((recipient) => ({
@@ -171,9 +209,9 @@ export function deliveryEvents(text: string): DeliveryEvent[] | undefined {
   }))
 }
 
-function bouncedRecipients(bounce: Json): DeliveryEvent[] {
-  const own = ownTypes[textOf(bounce['bounceSubType'])]
-  return list(bounce['bouncedRecipients']).map((one) => ({
+function recipientEvents(about: Json, key: string): DeliveryEvent[] {
+  const own = ownTypes[textOf(about['bounceSubType'])]
+  return list(about[key]).map((one) => ({
     recipient: textOf(one['emailAddress']),
     action: textOf(one['action']) === 'delayed' ? 'delayed' : 'failed',
     stated: statusIn(textOf(one['status'])),

@@ -1,4 +1,4 @@
-import { domainOf } from '../address.ts'
+import { domainOf, parseMailboxes } from '../address.ts'
 import { fieldValue, type HeaderField } from '../header.ts'
 
 // Marks where the returned message begins; the mail system did not write the text after it.
@@ -85,7 +85,7 @@ const recipientsMax = 50
 const address = '[^\\s<>@:;"()]{1,64}@[A-Za-z0-9.-]{1,253}'
 const bracketed = new RegExp(`<(${address})>`, 'g')
 const bare = /(?<![\w.+-])([A-Za-z0-9][\w.+=/%-]{0,63}@[A-Za-z0-9][A-Za-z0-9.-]{0,252}[A-Za-z0-9])/g
-const ownNames = /^(?:mailer-daemon|postmaster|mdaemon)@/i
+const ownNames = /^(?:mailer-daemon|postmaster|mdaemon|(?:fb|lt)-[a-z2-7]{28}-[a-z2-7]{16})@/i
 
 /** Patterns in which only a recipient's address occurs, the most reliable first. */
 const surePlaces: readonly RegExp[] = [
@@ -102,7 +102,19 @@ const surePlaces: readonly RegExp[] = [
 const recipientMarks: readonly RegExp[] = [
   /following (?:recipient|address)[^\n@]{0,80}[:<\n]/i,
   /(?:did not reach|delivered to|delivering your mail to|affected)[^\n@]{0,80}[:<\n]/i,
+  /addressed to (?:the )?e-?mail address[^\n@]{0,20}[:\n]/i,
 ]
+/** A line of a list of recipients, with nothing but an address. */
+const listedAddress = new RegExp(
+  `^[ \\t]{0,20}(?:[-*•–][ \\t]{0,8})?<?(${address})>?[ \\t]{0,20}[:;,.]?[ \\t]{0,20}$`,
+  'gm',
+)
+/** A list of names without a domain, which AOL and local mail systems write, below its title. */
+const listedNames = new RegExp(
+  '^.{0,200}following (?:recipient|address)[^:]{0,300}:[ \\t]*\\n\\s{0,9}' +
+    '((?:[ \\t]+[a-z0-9][\\w.-]{0,63}[ \\t]*(?:\\n|$)){1,50})',
+  'im',
+)
 /** Beginnings of lines that contain an address other than the recipient's. */
 const othersNames = [
   'from|sender|original sender|mail from|reply-to|subject|message-id|in-reply-to|sent|x-\\S+',
@@ -113,6 +125,7 @@ const othersLine = new RegExp(
     `^[> \\t]*(?:${othersNames})\\s*:?.*$`,
     '\\bcontact\\b.*$|envelope-from.*$|after mail from:.*$',
     '\\((?:ultimately )?(?:generated|expanded) from:? .*$',
+    '\\bfrom [^\\s@]{1,64}@\\S{1,253} via\\b.*$',
   ].join('|'),
   'gim',
 )
@@ -129,15 +142,34 @@ export function recipientSections(
 ): RecipientSection[] {
   const own = systemText(text)
   const listed = (fieldValue(fields, 'x-failed-recipients') ?? '').split(/[\s,]+/).filter(Boolean)
-  const named = listed.length > 0 ? unique(listed) : recipientsInText(text)
+  const author = parseMailboxes((fieldValue(fields, 'from') ?? '').slice(0, 1000))[0]?.address
+  const local = listed.length > 0 ? [] : localRecipients(own, author && domainOf(author))
+  const given = listed.length > 0 ? unique(listed) : local
+  const named = given.length > 0 ? given : recipientsInText(text)
   const to = /^to:\s*(?:.{0,200}<)?([^\s<>]{1,320}@[^\s<>]{1,253})>?/im.exec(text.slice(own.length))
-  const recipients = (named.length > 0 ? named : [to?.[1] ?? '']).slice(0, recipientsMax)
+  const others = to?.[1] ?? generatedFrom.exec(own)?.[1] ?? ''
+  const recipients = (named.length > 0 ? named : [others]).slice(0, recipientsMax)
   const isOnly = recipients.length === 1
   return recipients.map((recipient) => {
     const section = isOnly ? own : sectionAbout(own, recipient)
     const remote = remoteHost.exec(section)?.[1]?.toLowerCase() ?? ''
     return { recipient, text: refusalsIn(section), hosts: [remote, domainOf(recipient) ?? ''] }
   })
+}
+
+/** Names the address from which a hidden or local recipient was made. */
+export const generatedFrom = /\bgenerated (?:by|from) <?([^\s<>()]{1,64}@[\w.-]{1,253})/i
+
+/** Names in a list of recipients, with the domain of the mail system that wrote the list. */
+function localRecipients(own: string, domain: string | undefined): string[] {
+  const names = domain === undefined ? undefined : listedNames.exec(own)?.[1]
+  if (names === undefined) return []
+  return unique(
+    names
+      .trim()
+      .split(/\s+/)
+      .map((name) => `${name}@${domain}`),
+  )
 }
 
 /** The host that refused, as Exim, sendmail and Gmail name it. */
@@ -155,8 +187,13 @@ const remoteHost = new RegExp(
 export function recipientsInText(text: string): string[] {
   const own = systemText(text)
   const sure = surePlaces.map((form) => addressesIn(own, form)).find(({ length }) => length > 0)
-  if (sure !== undefined) return unique(sure).slice(0, recipientsMax)
   const announced = recipientMarks.map((form) => form.exec(own)?.index ?? 0)
+  const start = announced.find((at) => at > 0)
+  const listed = start === undefined ? [] : addressesIn(own.slice(start), listedAddress)
+  if (listed.length > 1 && listed.length > (sure?.length ?? 0)) {
+    return unique(listed).slice(0, recipientsMax)
+  }
+  if (sure !== undefined) return unique(sure).slice(0, recipientsMax)
   for (const from of new Set([...announced.filter((at) => at > 0), 0])) {
     const place = own.slice(from)
     const remaining = place.replace(othersLine, ' ')
@@ -168,6 +205,11 @@ export function recipientsInText(text: string): string[] {
   }
   return []
 }
+
+const sectionEnds = [
+  ...['\\n\\s*\\n', '\\n[^\\s@]{1,64}@[^\\s@]{1,253}[: ]', '\\n<[^\\s@]{1,64}@'],
+  '\\n[ \\t]+<?[^\\s@]{1,64}@[^\\s@]{1,253}\\n',
+].join('|')
 
 /**
  * Finds the text about a recipient: the transcript line that names it, with the commands and
@@ -185,8 +227,7 @@ export function sectionAbout(text: string, recipient: string): string {
     return lines.slice(first, named + 1).join('\n')
   }
   const rest = text.slice(at + recipient.length, at + sectionCharsMax)
-  const end = /\n\s*\n|\n[^\s@]{1,64}@[^\s@]{1,253}[: ]|\n<[^\s@]{1,64}@/g
-  for (const stop of rest.matchAll(end)) {
+  for (const stop of rest.matchAll(new RegExp(sectionEnds, 'g'))) {
     if (stop.index > lineCharsMin) return rest.slice(0, stop.index)
   }
   return rest

@@ -5,11 +5,13 @@ import { fieldValue, fieldValues, type HeaderField, parseHeader } from '../heade
 import { type FeedbackFields, feedbackReportIn } from '../mail-parts.ts'
 import { authorAddress } from '../message.ts'
 import { type Entity, leafText, parseMimeTree } from '../mime-tree.ts'
+import { ownParts, returnedHeaders } from '../returned-message.ts'
 import { storableText } from '../text.ts'
 import type { AnswerKind } from '../verp.ts'
 import { isAcknowledgment } from './acknowledgment.ts'
 import { answerIn } from './answer-words.ts'
 import { isAutomaticReply, isAwayNote, isFromMachine } from './automatic.ts'
+import { isBySystem, isNotice } from './notice.ts'
 import { ownTextOf, readableText } from './own-text.ts'
 
 /** Identifiers of the message that a mail returns or is about. */
@@ -20,21 +22,30 @@ type Returned = {
   returnPaths: string[]
 }
 
-const partsRead = 50
 const textCharsRead = 128 * 1024
 const valuesMax = 20
 const idCharsMax = 998
+const receiptTypes = [
+  ...['message/disposition-notification', 'message/global-disposition-notification'],
+]
 const statusTypes = ['message/delivery-status', 'message/global-delivery-status']
-const headerTypes = ['text/rfc822-headers', 'text/rfc822-header', 'message/global-headers']
 
 /**
  * Finds identifiers of the returned message: in the attached message or header and in the
  * machine-readable parts. If these give no Message-ID, also reads header lines that a text quotes.
  * The identifiers may be forged. At most 20 of each kind.
  */
-function returnedIn(tree: Entity, text: string): Returned {
+function returnedIn(
+  headers: readonly HeaderField[][],
+  parts: readonly Entity[],
+  text: string,
+): Returned {
   const found = new Found()
-  visit(tree, found, { left: partsRead })
+  for (const fields of headers) readHeader(fields, found)
+  for (const part of parts) {
+    const isRead = statusTypes.includes(part.type) || part.type === 'message/feedback-report'
+    if (isRead) readMachinePart(fieldsIn(leafText(part)), found)
+  }
   if (found.messageIds.size === 0) readQuoted(text.slice(0, textCharsRead), found)
   return {
     messageIds: [...found.messageIds],
@@ -52,20 +63,6 @@ class Found {
   add(kind: keyof Returned, value: string | undefined): void {
     if (value === undefined || value === '' || value.length > idCharsMax) return
     if (this[kind].size < valuesMax) this[kind].add(value)
-  }
-}
-
-function visit(entity: Entity, found: Found, budget: { left: number }): void {
-  budget.left -= 1
-  if (budget.left < 0) return
-  const { body, type } = entity
-  if (body.kind === 'message') readHeader(body.message.fields, found)
-  else if (body.kind === 'multipart') {
-    for (const part of body.parts) visit(part.entity, found, budget)
-  } else if (headerTypes.includes(type) || type === 'message/rfc822') {
-    readHeader(fieldsIn(leafText(entity)), found)
-  } else if (statusTypes.includes(type) || type === 'message/feedback-report') {
-    readMachinePart(fieldsIn(leafText(entity)), found)
   }
 }
 
@@ -176,21 +173,30 @@ const answerCharsMax = 4000
  * sender. Pure, linear in the size of the mail, and never throws. If the mail nests deeper than 30
  * levels, only its header is read.
  */
-export function readInbound(raw: Buffer, mailFrom: string): InboundReading {
+export function readInbound(
+  raw: Buffer,
+  mailFrom: string,
+  { isToReturnPath = false }: { isToReturnPath?: boolean } = {},
+): InboundReading {
   const tree = parseMimeTree(raw)
   const fields = tree?.fields ?? parseHeader(raw).fields
+  const parts = tree ? ownParts(tree) : []
   const text = tree ? readableText(tree) : ''
   const { words, signature } = ownTextOf(text)
   const isAutomatic = isFromMachine(fields, mailFrom)
   const feedback = tree && feedbackReportIn(tree)
-  const bounce = tree && !feedback ? bounceIn(tree) : undefined
+  const headers = returnedHeaders(parts)
+  const arrival = { mailFrom, isToReturnPath, text, isReturning: headers.length > 0 }
+  const isReceipt = parts.some(({ type }) => receiptTypes.includes(type))
+  const clues = { isNotice: !isReceipt && isNotice(fields, arrival) }
+  const bounce = tree && !feedback ? bounceIn(tree, clues) : undefined
   const kind = kindOf({ feedback, bounce, fields, text, isAutomatic })
   const subject = fieldValue(fields, 'subject')
   return {
     kind,
     results: bounce?.results ?? [],
     feedback,
-    returned: tree ? returnedIn(tree, text) : { messageIds: [], envelopeIds: [], returnPaths: [] },
+    returned: returnedIn(headers, parts, text),
     references: referencesOf(fields),
     answer: kind === 'reply' ? answerIn(words.slice(0, answerCharsMax)) : undefined,
     messageId: storable(idsIn(fieldValue(fields, 'message-id') ?? '')[0], idCharsMax),
@@ -212,6 +218,7 @@ type Clues = {
 function kindOf({ feedback, bounce, fields, text, isAutomatic }: Clues): InboundKind {
   if (feedback) return 'complaint'
   if (bounce) return 'bounce'
+  if (isAutomatic && isBySystem(fields)) return 'auto-reply'
   if (isAcknowledgment(fields, text, { isAutomatic, isAway: isAwayNote(fields) }))
     return 'acknowledgment'
   return isAutomaticReply(fields) ? 'auto-reply' : 'reply'

@@ -120,6 +120,15 @@ test.for(['delayed', 'delivered', 'relayed', 'expanded'] as const)(
   },
 )
 
+test('a notice in a language that we do not know is a soft bounce', async () => {
+  const feedback = await told()
+  const notice = ['From: <>', 'Subject: Ilmoitus', '', 'Viestiä ei voitu toimittaa perille.', '']
+  const row = await handled(Buffer.from(notice.join('\r\n')), atVerp(feedback))
+  expect(row).toMatchObject({ kind: 'bounce', matchedBy: 'recipient', needsLook: false })
+  expect(row?.['phrases']).toEqual([phrase('inbound-soft-bounce')])
+  expect(await stateOf(feedback)).toBe('bounced')
+})
+
 test('a mailbox behind the desk is not the desk: its failure counts as soft', async () => {
   const feedback = await told()
   const row = await handled(dsn({ recipient: 'bob@elsewhere.example' }), atVerp(feedback))
