@@ -1,6 +1,6 @@
 import { parseMailboxes } from './address.ts'
 import { fieldValue, type HeaderField, parseHeader } from './header.ts'
-import { looksLikeMessage } from './message.ts'
+import { messageAtStart } from './message.ts'
 import { leafBytes, type MimeLeaf, mimeLeaves } from './mime-leaves.ts'
 
 /** The messages in a mail that a reporter sent in. */
@@ -63,7 +63,7 @@ function collect(
     const bytes = leafBytes(leaf)
     if (!bytes) found.unreadable += 1
     else {
-      const message = fromItsHeader(bytes)
+      const message = messageAtStart(bytes) ?? bytes
       const inside = depth < wrappersMax ? wrapped(message, limits.reporter) : undefined
       if (inside === 'doubtful') found.unreadable += 1
       else if (inside) collect(inside, depth + 1, limits, found)
@@ -80,18 +80,6 @@ function isUnreadable({ type, name }: MimeLeaf): boolean {
   return (
     archiveType.test(type) || unreadableType.test(type) || unreadableName.test(name?.trim() ?? '')
   )
-}
-
-/**
- * Removes the blank lines that some programs put before an attached message; with them, the message
- * would have no header.
- */
-function fromItsHeader(bytes: Buffer): Buffer {
-  let start = 0
-  while (start < 8 && (bytes[start] === 0x0d || bytes[start] === 0x0a)) start += 1
-  if (start === 0) return bytes
-  const rest = bytes.subarray(start)
-  return looksLikeMessage(parseHeader(rest)) ? rest : bytes
 }
 
 /**

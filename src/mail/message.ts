@@ -47,6 +47,19 @@ export function looksLikeMessage({ fields }: Header): boolean {
   return false
 }
 
+const blankBytesMax = 8
+
+/**
+ * The message at the start of some bytes, without the blank lines that some programs put before an
+ * attached message; with them, it would have no header. Undefined if there is no message.
+ */
+export function messageAtStart(bytes: Buffer): Buffer | undefined {
+  let start = 0
+  while (start < blankBytesMax && (bytes[start] === 0x0d || bytes[start] === 0x0a)) start += 1
+  const message = bytes.subarray(start)
+  return looksLikeMessage(parseHeader(message)) ? message : undefined
+}
+
 const prepended = ['x-mozilla-status:', 'x-mozilla-status2:', 'x-mozilla-keys:', 'from ', '>from ']
 
 /**

@@ -2,7 +2,9 @@ import { z } from 'zod'
 import { parseMailboxes } from '../address.ts'
 import { type Delivery, withDeliveryTrace } from '../delivery-trace.ts'
 import { fieldValue, fieldValues, type HeaderField, parseHeader } from '../header.ts'
+import { messageAtStart } from '../message.ts'
 import { leafBytes, type MimeLeaf, mimeLeaves } from '../mime-leaves.ts'
+import { headerTypes, mayHoldMessage, messageTypes } from '../returned-message.ts'
 
 /** A complaint of somebody else about a message, as the message and the kind of the report. */
 export type Complaint = { message: Buffer; kind: 'spam' | 'phishing' | 'not-spam' }
@@ -18,11 +20,6 @@ type Statement = {
   message?: Buffer | undefined
 }
 
-const messageTypes = ['message/rfc822', 'message/global', 'message/rfc2822']
-const headerTypes = [
-  ...['text/rfc822-headers', 'text/rfc822-header', 'message/rfc822-headers'],
-  ...['message/global-headers'],
-]
 /** Parts of mail that is about delivery or reading, not a complaint. */
 const otherReports = [
   ...['message/delivery-status', 'message/global-delivery-status'],
@@ -31,8 +28,9 @@ const otherReports = [
 
 /**
  * Reads a mail from a feedback loop: the Abuse Reporting Format (RFC 5965) in any multipart, with
- * the message or only its header; XARF 4 and 3 in JSON, XARF 0.2 in YAML; and a mail with nothing
- * but the message attached, as Microsoft's program sends it. Recipients that the complaint names
+ * the message or only its header, whatever type its part has; XARF 4 and 3 in JSON, XARF 0.2 in
+ * YAML; SpamCop's text; and a mail with nothing but the message attached, as Microsoft's program
+ * sends it. Recipients that the complaint names
  * are added to the message, so that they are hidden from others; a source address is added if the
  * message names no server. Undefined for another mail, or a complaint about something else, such as
  * failed authentication. Pure, linear, and never throws.
@@ -72,6 +70,8 @@ function statementIn(
   const report = leaves.find(({ type }) => type === 'message/feedback-report')
   if (report) return feedbackIn(parseHeader(trimmed(report)).fields)
   if (leaves.some(({ type }) => otherReports.includes(type))) return undefined
+  const spamCop = spamCopIn(leaves)
+  if (spamCop) return spamCop
   if (fieldValue(fields, 'x-xarf') !== undefined) return oldXarfIn(leaves)
   const isBare = leaves.some(({ type }) => messageTypes.includes(type))
   return isBare ? { kind: 'spam', sourceIp: sourceIn(fields) } : undefined
@@ -176,6 +176,7 @@ function isMessageType(type: string): boolean {
 }
 
 const YAML_CHARS = 20_000
+const SPAMCOP_CHARS = 20_000
 
 /** Reads the fields of XARF 0.2, which are in the second text of the mail. */
 function oldXarfIn(leaves: readonly MimeLeaf[]): Statement | undefined {
@@ -191,13 +192,53 @@ function oldXarfIn(leaves: readonly MimeLeaf[]): Statement | undefined {
   return undefined
 }
 
-/** The message, or its header if a provider attaches no more. */
+const spamCopTitle = /^\[ SpamCop V[\w. ]{1,30}\][ \t]*$/im
+const spamCopMark = /^\[ Offending message \][ \t]*\r?$/im
+const spamCopSource = /^Email from \[?([0-9a-f.:]{3,45})\]?[ \t]*\/[ \t]*([^\r\n]{1,100})$/im
+
+/** Reads SpamCop's report as a text: a few lines about the message, a mark, and the message. */
+function spamCopIn(leaves: readonly MimeLeaf[]): Statement | undefined {
+  const leaf = leaves.find(({ type }) => type === 'text/plain')
+  const text = (leaf && leafBytes(leaf)?.toString('latin1')) ?? ''
+  const mark = spamCopMark.exec(text.slice(0, SPAMCOP_CHARS))
+  if (!mark) return undefined
+  const about = text.slice(0, mark.index)
+  const message = Buffer.from(text.slice(mark.index + mark[0].length), 'latin1')
+  const [, sourceIp, at] = spamCopSource.exec(about) ?? []
+  const isTitled = spamCopTitle.test(about) || sourceIp !== undefined
+  return isTitled ? { kind: 'spam', sourceIp, at, message: messageAtStart(message) } : undefined
+}
+
+/**
+ * The message, or its header if a provider attaches no more. Some providers attach it as a file or
+ * as a text; the first part is the text of the complaint.
+ */
 function messageIn(leaves: readonly MimeLeaf[]): Buffer | undefined {
   const whole = leaves.find(({ type }) => messageTypes.includes(type))
   if (whole) return leafBytes(whole)
   const header = leaves.find(({ type }) => headerTypes.includes(type))
-  const bytes = header && leafBytes(header)
-  if (!bytes) return undefined
-  const text = bytes.toString('latin1').trim()
-  return Buffer.from(`${text}\r\n\r\n`, 'latin1')
+  if (header) return ended(leafBytes(header))
+  for (const leaf of leaves.slice(1)) {
+    const bytes = mayHoldMessage(leaf) ? leafBytes(leaf) : undefined
+    const message = bytes && messageAtStart(belowTitle(bytes))
+    if (message) return isHeaderAlone(message) ? ended(message) : message
+  }
+  return undefined
+}
+
+const titleChars = 400
+const titleLines = /^(?:\s{0,9}[-=_*~]{2,20}[^\r\n]{0,80}[\r\n]{1,4}){1,3}/
+
+/** The bytes below lines such as `----- Original message -----`. */
+function belowTitle(bytes: Buffer): Buffer {
+  return bytes.subarray(titleLines.exec(bytes.toString('latin1', 0, titleChars))?.[0].length ?? 0)
+}
+
+/** A header with the blank line that ends it. */
+function ended(header: Buffer | undefined): Buffer | undefined {
+  return header && Buffer.from(`${header.toString('latin1').trim()}\r\n\r\n`, 'latin1')
+}
+
+function isHeaderAlone(message: Buffer): boolean {
+  return message.subarray(parseHeader(message).bodyOffset).toString('latin1').trim() === ''
 }

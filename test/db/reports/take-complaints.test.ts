@@ -19,7 +19,7 @@ const address = 'fbl-yahoo@bounces.test.example'
 await runCommand(operations, ['add', address, '--kind', 'feedback-loop'], app)
 
 /** A complaint about a message in the Abuse Reporting Format. */
-function complaint(message: Buffer | string): Buffer {
+function complaint(message: Buffer | string, type = 'message/rfc822'): Buffer {
   return Buffer.from(
     [
       ...['From: <feedback@provider.example>', 'Subject: FW: Cheap watches'],
@@ -27,7 +27,7 @@ function complaint(message: Buffer | string): Buffer {
       ...['--b', 'Content-Type: text/plain', '', 'A complaint.'],
       ...['--b', 'Content-Type: message/feedback-report', '', 'Feedback-Type: abuse'],
       ...['User-Agent: Feedback/1.0', 'Version: 1', 'Original-Rcpt-To: zoe@provider.example', ''],
-      ...['--b', 'Content-Type: message/rfc822', '', message.toString(), '--b--', ''],
+      ...['--b', `Content-Type: ${type}`, '', message.toString(), '--b--', ''],
     ].join('\r\n'),
   )
 }
@@ -89,13 +89,19 @@ test('a complaint about our own mail stops it, and is no report', async () => {
   const returnPath = composeReturnPath(told, settings)
   const header = `Return-Path: <${returnPath}>\r\nFrom: us@x.example\r\nSubject: Cheap watches ours`
   const ours = `${header}\r\n\r\nHello`
-  await take(await arrived(complaint(ours)))
-  expect(await reportsOf('ours')).toEqual([])
-  const [mail] = await app.rows(
-    `select kind, report_id as "reportId", needs_look as "needsLook" from inbound_mails`,
-  )
-  expect(mail).toEqual({ kind: 'complaint', reportId: id, needsLook: true })
-  expect(await app.rows(`select from consumers where state = 'stopped'`)).toHaveLength(1)
+  for (const type of ['message/rfc822', 'application/octet-stream']) {
+    await app.pool.query(`update consumers set state = 'found'`)
+    const { mailId } = await arrived(complaint(ours, type))
+    await take({ mailId })
+    expect(await reportsOf('ours')).toEqual([])
+    const [mail] = await app.rows(
+      `select kind, report_id as "reportId", needs_look as "needsLook" from inbound_mails
+       where id = $1`,
+      [mailId],
+    )
+    expect(mail).toEqual({ kind: 'complaint', reportId: id, needsLook: true })
+    expect(await app.rows(`select from consumers where state = 'stopped'`)).toHaveLength(1)
+  }
 })
 
 test('what is no complaint goes to the inbox, and people can read it', async () => {

@@ -132,6 +132,84 @@ test.for([
   ])
 })
 
+const base64 = 'Content-Transfer-Encoding: base64'
+
+test.for<Part>([
+  ['application/octet-stream; name=m.eml', original.toString('base64'), base64],
+  ['application/octet-stream', `\r\n${body}`],
+  ['text/plain', body],
+  [
+    'text/plain; charset=utf-8',
+    body.replaceAll('=', '=3D'),
+    'Content-Transfer-Encoding: quoted-printable',
+  ],
+  ['text/plain', `------ Original message ------\r\n\r\n${body}`],
+  ['text/rfc822', body],
+  ['application/x-message', body],
+  ['image/x-unknown; name="Original.EML"', original.toString('base64'), base64],
+  ['message/rfc822', original.toString('base64'), base64],
+])('a message as %s is found', ([type, content, ...fields]) => {
+  const raw = mail(report, [], words, feedback('Feedback-Type: abuse'), [type, content, ...fields])
+  const message = complaintIn(raw)?.message.toString().trimEnd()
+  expect(message).toBe(body.trimEnd())
+})
+
+test('a header as a text is found', () => {
+  const text: Part = ['text/plain', header.join('\r\n')]
+  const raw = mail(report, [], words, feedback('Feedback-Type: abuse'), text)
+  expect(complaintIn(raw)?.message.toString()).toBe(`${header.join('\r\n')}\r\n\r\n`)
+})
+
+const source = 'Email from 198.51.100.23 / Mon, 16 Nov 2026 10:00:00 +0000'
+const from = 'From: 1@reports.spamcop.example'
+
+/** SpamCop's report as a text. */
+function spamCop(title: string, about: string, message: string): string {
+  return [
+    title,
+    'This message is brief for your comfort.',
+    about,
+    '',
+    '[ Offending message ]',
+    message,
+  ].join('\r\n')
+}
+
+test.for([
+  ['the present form', lines(from, '', spamCop('[ SpamCop V5 ]', source, body))],
+  ['an older form', lines(from, '', spamCop('[ SpamCop V1.3.4 ]', source, body))],
+  ['a blank line', lines(from, '', spamCop('[ SpamCop V5.0.0 ]', source, `\r\n${body}`))],
+  [
+    'a complaint about a link',
+    lines(from, '', spamCop('[ SpamCop V5 ]', 'Spamvertised web site: http://x.example/', body)),
+  ],
+  [
+    'another encoding',
+    lines(
+      from,
+      base64,
+      '',
+      Buffer.from(spamCop('[ SpamCop V5 ]', source, body)).toString('base64'),
+    ),
+  ],
+  ['a part', mail('multipart/mixed', [], ['text/plain', spamCop('[ SpamCop V5 ]', source, body)])],
+] as const)("the message is found in SpamCop's text: %s", ([, raw]) => {
+  const complaint = complaintIn(raw)
+  expect(complaint?.kind).toBe('spam')
+  expect(complaint?.message.toString().trimEnd()).toBe(body.trimEnd())
+})
+
+test("a message without servers gets the source that SpamCop's text names", () => {
+  const raw = lines(
+    from,
+    '',
+    spamCop('[ SpamCop V5 ]', source, 'From: a@b.example\r\nSubject: x\r\n\r\nText'),
+  )
+  expect(complaintIn(raw)?.message.toString()).toMatch(
+    /^Received: from \[198\.51\.100\.23\] .*\r\n.*; Mon, 16 Nov 2026 10:00:00 \+0000\r\nFrom: a@/,
+  )
+})
+
 test('a message without servers gets the source that the provider saw', () => {
   const bare: Part = ['message/rfc822', 'From: a@shop.example\nSubject: x\n\nText']
   const fields = [
@@ -159,6 +237,8 @@ test('what could break the header of the message is left out', () => {
   expect(complaintIn(raw)?.message.toString()).toMatch(/^Received: from mail\.shop\.example/)
 })
 
+const file: Part = ['application/octet-stream', 'Hello']
+
 test.for([
   ['failed authentication', mail(report, [], feedback('Feedback-Type: auth-failure'), attached)],
   ['an opt-out', mail(report, [], feedback('Feedback-Type: opt-out'), attached)],
@@ -179,6 +259,12 @@ test.for([
   ],
   ['another JSON', mail('multipart/mixed', [], words, ['application/json', '{"type":"spam"}'])],
   ['a question of the provider', lines('From: fbl@provider.example', '', 'Please confirm.')],
+  ['a file that is no message', mail(report, [], words, feedback('Feedback-Type: abuse'), file)],
+  ["SpamCop's text without a message", lines(from, '', spamCop('[ SpamCop V5 ]', source, 'None'))],
+  [
+    "SpamCop's text as a person quotes it",
+    lines(from, '', spamCop('[ SpamCop V5 ]', source, body).replaceAll(/^/gm, '> ')),
+  ],
   ['nothing', Buffer.alloc(0)],
 ] as const)('%s is not a complaint about spam', ([, raw]) => {
   expect(complaintIn(raw)).toBeUndefined()
