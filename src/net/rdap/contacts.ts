@@ -139,23 +139,55 @@ function cardProperties(entity: JsonObject): (readonly unknown[])[] {
   return arrayOf(properties).map(arrayOf)
 }
 
+/**
+ * Returns the mail addresses of a card: those of `email`, then those of `contact-uri` (RFC 8605
+ * §2.1), which may also name a web form. The preferred ones come first in each.
+ */
 function cardAddresses(entity: JsonObject): string[] {
-  return cardProperties(entity)
-    .filter(([name]) => typeof name === 'string' && name.toLowerCase() === 'email')
-    .map(([, parameters, , ...values]) => ({
-      preference: preferenceOf(objectOf(parameters)),
-      addresses: values.flat().flatMap((value) => propertyAddresses(textOf(value) ?? '')),
-    }))
-    .sort((one, other) => one.preference - other.preference)
-    .flatMap(({ addresses }) => addresses)
+  return [
+    ...addressesOf(entity, 'email', mailAddressesIn),
+    ...addressesOf(entity, 'contact-uri', mailtoAddresses),
+  ]
 }
 
 /**
- * Returns the mail addresses in a text. Ignores a text with control characters, which may be an
- * attempt at header injection.
+ * Returns the mail addresses in the properties with a name. Ignores a text with control characters,
+ * which may be an attempt at header injection.
  */
-function propertyAddresses(text: string): string[] {
-  return /\p{Cc}/u.test(text) ? [] : mailAddressesIn(text)
+function addressesOf(
+  entity: JsonObject,
+  property: string,
+  read: (text: string) => string[],
+): string[] {
+  return cardProperties(entity)
+    .filter(([name]) => typeof name === 'string' && name.toLowerCase() === property)
+    .map(([, parameters, , ...values]) => ({
+      preference: preferenceOf(objectOf(parameters)),
+      texts: values.flat().flatMap((value) => textOf(value) ?? []),
+    }))
+    .sort((one, other) => one.preference - other.preference)
+    .flatMap(({ texts }) => texts.filter((text) => !/\p{Cc}/u.test(text)).flatMap(read))
+}
+
+const mailtoForm = /^mailto:([^?#]*)(?:\?([^#]*))?/i
+
+/** Returns the recipients of a `mailto` link (RFC 6068); empty for any other link. */
+function mailtoAddresses(link: string): string[] {
+  const [, path = '', query = ''] = mailtoForm.exec(link.slice(0, textCharsMax)) ?? []
+  const fields = query.split('&').filter((field) => /^to=/i.test(field))
+  const parts = [path, ...fields.map((field) => field.slice(3))].flatMap((list) => list.split(','))
+  return parts.flatMap((part) => {
+    const address = percentDecoded(part.trim())
+    return /\p{Cc}/u.test(address) ? [] : (mailAddress(address) ?? [])
+  })
+}
+
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 const LEAST_PREFERRED = 101

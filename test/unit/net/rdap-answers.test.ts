@@ -169,6 +169,38 @@ test.for<[string, unknown[][], string]>([
   expect(found.map((address) => address.split('@')[0]).join(' ')).toBe(expected)
 })
 
+const uri = (value: unknown, parameters: object = {}) => ['contact-uri', parameters, 'uri', value]
+
+test.for<[string, unknown[][], string]>([
+  ['a link to mail', [uri('mailto:abuse@a.example')], 'abuse@a.example'],
+  ['capital letters', [['CONTACT-URI', {}, 'uri', 'MAILTO:abuse@A.example']], 'abuse@a.example'],
+  ['a subject', [uri('mailto:abuse@a.example?subject=Report')], 'abuse@a.example'],
+  ['escapes', [uri('mailto:abuse%2Bip@a.example')], 'abuse+ip@a.example'],
+  ['two recipients', [uri('mailto:a@a.example,b@b.example')], 'a@a.example b@b.example'],
+  ['recipients as a field', [uri('mailto:?To=a@a.example&cc=b@b.example')], 'a@a.example'],
+  [
+    'the preferred one',
+    [uri('mailto:b@b.example'), uri('mailto:a@a.example', { pref: '1' })],
+    'a@a.example b@b.example',
+  ],
+  [
+    'a web form and mail',
+    [uri('https://a.example/form'), uri('mailto:a@a.example')],
+    'a@a.example',
+  ],
+  [
+    'mail before it',
+    [uri('mailto:b@b.example'), ['email', {}, 'text', 'a@a.example']],
+    'a@a.example b@b.example',
+  ],
+  ['a web form', [uri('https://a.example/abuse@a.example')], ''],
+  ['a broken line', [uri('mailto:a@a.example%0D%0ABcc:b@b.example')], ''],
+  ['an address that is no link', [uri('abuse@a.example')], ''],
+  ['something else', [uri(7), uri(null), uri({})], ''],
+])('contact-uri with %s', ([, properties, expected]) => {
+  expect(contactsOf(deskWith(...properties))?.join(' ')).toBe(expected)
+})
+
 test.for(['text', 7, null, {}, ['vcard'], ['vcard', 'x'], ['vcard', [null, 'x', { a: 1 }]]])(
   'a card that is %j is skipped',
   (vcardArray) => {
