@@ -1,6 +1,7 @@
 import { type Phrase, phrase } from '../phrase.ts'
 import { isPublicName } from './address.ts'
-import { fieldValue, type HeaderField } from './header.ts'
+import { decodeHeaderText } from './encoded-word.ts'
+import { fieldValues, type HeaderField } from './header.ts'
 import { storableText } from './text.ts'
 
 /** The ways to unsubscribe that a message offers. */
@@ -13,37 +14,63 @@ export type Unsubscribe = {
 
 const urisMax = 20
 const uriCharsMax = 2000
+const fieldsMax = 10
 const valueCharsMax = 32 * 1024
 
 /**
- * Parses List-Unsubscribe (RFC 2369 §3.2) and List-Unsubscribe-Post. Removes white space inside the
- * angle brackets, which folding leaves there. Null when there is neither an http(s) nor a mailto
- * address. A plain http address is returned as `https`, but never as one-click.
+ * Parses List-Unsubscribe (RFC 2369 §3.2) and List-Unsubscribe-Post. Null when there is neither an
+ * http(s) nor a mailto address. A plain http address is returned as `https`, but never as
+ * one-click. If there are several fields, the addresses of all of them count, and one field is
+ * sufficient for one-click.
  */
 export function parseListUnsubscribe(fields: readonly HeaderField[]): Unsubscribe | null {
-  const value = fieldValue(fields, 'list-unsubscribe')
-  if (value === undefined) return null
-  const uris = bracketed(value.slice(0, valueCharsMax))
+  const uris = unsubscribeUris(fields)
   const startsWith = (scheme: string) => uris.find((uri) => uri.toLowerCase().startsWith(scheme))
-  const https = startsWith('https://') ?? startsWith('http://') ?? null
+  const secure = startsWith('https://')
+  const https = secure ?? startsWith('http://') ?? null
   const mailto = startsWith('mailto:') ?? null
   if (https === null && mailto === null) return null
-  const post = fieldValue(fields, 'list-unsubscribe-post')?.replaceAll(/\s/g, '').toLowerCase()
-  const isSecure = https?.toLowerCase().startsWith('https://') === true
-  return { https, mailto, oneClick: isSecure && post === 'list-unsubscribe=one-click' }
+  const posts = valuesOf(fields, 'list-unsubscribe-post')
+  return { https, mailto, oneClick: secure !== undefined && posts.some(isOneClick) }
 }
 
-function bracketed(value: string): string[] {
+function isOneClick(post: string): boolean {
+  return /^["'<]?list-unsubscribe=one-click(?![\w-])/i.test(post.replaceAll(/\s/g, ''))
+}
+
+/** The addresses in all List-Unsubscribe fields, at most 20, with any scheme. */
+export function unsubscribeUris(fields: readonly HeaderField[]): string[] {
+  return valuesOf(fields, 'list-unsubscribe').flatMap(urisIn).slice(0, urisMax)
+}
+
+function valuesOf(fields: readonly HeaderField[], key: string): string[] {
+  const values = fieldValues(fields, key).slice(0, fieldsMax)
+  return values.map((value) => decodeHeaderText(value.slice(0, valueCharsMax)))
+}
+
+const comment = '\\((?:[^()\\\\]|\\\\.|\\((?:[^()\\\\]|\\\\.){0,200}\\)){0,500}\\)'
+const piece = new RegExp(`${comment}|<([^<>]*)>|[^\\s<>()"',;][^\\s<>]*`, 'gs')
+const scheme = '(?=(?:https?|mailto):)'
+const separators = {
+  bracketed: new RegExp(`[,;]\\s+${scheme}`, 'i'),
+  bare: new RegExp(`[,;]${scheme}`, 'i'),
+}
+
+/**
+ * The addresses in a value: in angle brackets, without the white space that folding leaves there,
+ * or bare, also if a bracket is missing. Ignores comments (RFC 2369 §2) and other words.
+ */
+function urisIn(value: string): string[] {
   const uris: string[] = []
-  let open = value.indexOf('<')
-  while (open >= 0 && uris.length < urisMax) {
-    const close = value.indexOf('>', open)
-    if (close < 0) break
-    uris.push(storableText(value.slice(open + 1, close).replaceAll(/\s/g, ''), uriCharsMax))
-    open = value.indexOf('<', close)
+  for (const [written, inside] of value.matchAll(piece)) {
+    const several = inside?.split(separators.bracketed) ?? written.split(separators.bare)
+    for (const one of several) {
+      const uri = inside === undefined ? one.replace(/[,;"']+$/, '') : one.replaceAll(/\s/g, '')
+      if (/^[a-z][a-z0-9+.-]{1,20}:/i.test(uri)) uris.push(storableText(uri, uriCharsMax))
+    }
+    if (uris.length >= urisMax) break
   }
-  if (uris.length > 0) return uris
-  return value.split(/[\s,]+/, urisMax).map((uri) => storableText(uri, uriCharsMax))
+  return uris
 }
 
 /** The outcome of one unsubscribe request (RFC 8058 §3.2), with a phrase for the reporter. */

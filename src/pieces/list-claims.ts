@@ -10,7 +10,7 @@ import { storableText } from '../mail/text.ts'
 import type { Authentication } from '../origin/authenticity/authenticate.ts'
 import { chooseSignatures } from '../origin/authenticity/dkim.ts'
 
-/** Statements of a message about its mailing list. A field counts only if it occurs once. */
+/** Statements of a message about its mailing list. */
 export type ListClaims = {
   /**
    * In lower case; null without a List-Id, or with several, because a forwarder or forger may add
@@ -20,8 +20,8 @@ export type ListClaims = {
   /** The domain of the message's only author, in lower case and ASCII. */
   authorDomain: string | null
   /**
-   * Domains whose verified signatures cover both one-click unsubscribe fields, each of which occurs
-   * once (RFC 8058 §4).
+   * Domains whose verified signatures cover all one-click unsubscribe fields (RFC 8058 §4), also
+   * if one of them occurs several times.
    */
   oneClickSigners: string[]
 }
@@ -35,28 +35,32 @@ export function listClaims(
   authentication: Pick<Authentication, 'dkim'> | null,
   unsubscribe: Unsubscribe | null,
 ): ListClaims {
-  const isClickable = unsubscribe?.oneClick === true && isOnce(fields, unsubscribeFields)
   return {
     listId: readListId(fields),
     authorDomain: readAuthorDomain(fields),
-    oneClickSigners: isClickable && authentication ? signersOver(fields, authentication.dkim) : [],
+    oneClickSigners:
+      unsubscribe?.oneClick === true && authentication
+        ? signersOver(fields, authentication.dkim)
+        : [],
   }
 }
 
 const unsubscribeFields = ['list-unsubscribe', 'list-unsubscribe-post']
 
-function isOnce(fields: readonly HeaderField[], keys: readonly string[]): boolean {
-  return keys.every((key) => fields.filter((field) => field.key === key).length === 1)
-}
-
+/**
+ * The domains whose signatures name the fields at least as often as they occur: a signature that
+ * names a field twice covers two of them (RFC 6376 §5.4.2), and not a third that was added later.
+ */
 function signersOver(fields: readonly HeaderField[], findings: Authentication['dkim']): string[] {
   const { chosen } = chooseSignatures(fields)
   const signers = chosen.flatMap(({ field, domain }, index) => {
     const finding = findings[index]
     if (finding?.result !== 'pass' || finding.domain !== domain) return []
-    const signed = (parseTagList(field.value)?.get('h') ?? '').toLowerCase().split(':')
-    const names = new Set(signed.map((name) => name.trim()))
-    return unsubscribeFields.every((key) => names.has(key)) ? [domain] : []
+    const named = (parseTagList(field.value)?.get('h') ?? '').toLowerCase().split(':')
+    const signed = named.map((name) => name.trim())
+    const isCovered = (key: string) =>
+      signed.filter((name) => name === key).length >= fieldValues(fields, key).length
+    return unsubscribeFields.every(isCovered) ? [domain] : []
   })
   return [...new Set(signers)]
 }
@@ -66,8 +70,9 @@ function signersOver(fields: readonly HeaderField[], findings: Authentication['d
  * none, because many senders omit them.
  */
 function readListId(fields: readonly HeaderField[]): string | null {
-  if (!isOnce(fields, ['list-id'])) return null
-  const written = (fieldValue(fields, 'list-id') ?? '').slice(0, CLAIM_CHARS_MAX)
+  const [value, ...others] = fieldValues(fields, 'list-id')
+  if (value === undefined || others.length > 0) return null
+  const written = value.slice(0, CLAIM_CHARS_MAX)
   const open = written.lastIndexOf('<')
   const close = written.indexOf('>', open)
   const id = open >= 0 && close > open ? written.slice(open + 1, close) : written

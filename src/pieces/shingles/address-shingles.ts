@@ -6,6 +6,7 @@ import {
 } from '../../mail/address.ts'
 import { decodeHeaderText } from '../../mail/encoded-word.ts'
 import { fieldValue, type HeaderField } from '../../mail/header.ts'
+import { unsubscribeUris } from '../../mail/list-unsubscribe.ts'
 import type { Attachment } from '../attachment.ts'
 import { plainLinks } from '../disguise/plain-link.ts'
 import { plainLine } from '../disguise/plain-text.ts'
@@ -113,12 +114,11 @@ function addLists(list: ShingleList, fields: readonly HeaderField[]): void {
   }
   const feedbackId = fieldValue(fields, 'feedback-id')?.trim()
   list.add('feedback-id', feedbackId?.slice(0, 300))
-  const unsubscribe = fieldValue(fields, 'list-unsubscribe')?.slice(0, valueCharsMax) ?? ''
-  for (const [, url] of unsubscribe.matchAll(/<([^<>]{1,2000})>/g)) {
-    if (/^mailto:/i.test(url ?? '')) {
-      const address = url?.slice(7).split('?', 1)[0]
+  for (const url of unsubscribeUris(fields)) {
+    if (/^mailto:/i.test(url)) {
+      const address = url.slice(7).split('?', 1)[0]
       list.add('unsubscribe-organization', organizationOf(address))
-    } else addUnsubscribeLink(list, url ?? '')
+    } else addUnsubscribeLink(list, url)
   }
 }
 

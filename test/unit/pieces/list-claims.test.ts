@@ -49,6 +49,14 @@ test('one-click is accepted from the signer of both fields', () => {
   expect(claimsOf(lines, ['pass']).oneClickSigners).toEqual(['example.org'])
 })
 
+test('one-click is accepted from the signer of several fields, if it covers each of them', () => {
+  const more = ['List-Unsubscribe: <mailto:off@example.org>', ...ways]
+  const claimed = (covered: string) =>
+    claimsOf([signatureBy('example.org', covered), author, ...more], ['pass']).oneClickSigners
+  expect(claimed(`${both}:list-unsubscribe`)).toEqual(['example.org'])
+  expect(claimed(both)).toEqual([])
+})
+
 test.for<[string, readonly string[], readonly DkimFinding['result'][]]>([
   ['a signature that fails', [signatureBy('example.org', both), author, ...ways], ['fail']],
   ['no signature', [author, ...ways], []],
