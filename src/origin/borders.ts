@@ -6,6 +6,7 @@ import { gatewayOfHost, gatewayOfPeer, isSameGateway } from './gateways.ts'
 import { type Hop, isLinked } from './hop.ts'
 import type { ProviderProfile } from './provider-profiles.ts'
 import { isByUser, isHandedIn, providerOfHost, senderOf } from './providers.ts'
+import { compareRecipients, type Recipients } from './recipients.ts'
 import { isSameServer } from './same-server.ts'
 
 /** The hosts that the MX records of a reporter's domains name (RFC 5321 §5). */
@@ -19,11 +20,13 @@ export type Exchangers = {
 }
 
 /** The receiver, as far as it is known. */
-type Receiver = {
+type Receiver = Recipients & {
   exchangers?: Exchangers | undefined
   /** The names of hosts that received a test letter for the reporter. */
   borders?: readonly string[]
   provider: ProviderProfile | undefined
+  /** Index of the first line below the last machine that the reporter or an operator named. */
+  belowNamed: number
   seesClient?: boolean
 }
 
@@ -42,14 +45,15 @@ export function judgeHandOver(
 ): { is: 'stranger'; doubt?: Phrase; because?: Phrase } {
   const ip = hop.fromIp?.text ?? ''
   const gateway = gatewayOfPeer(hop, hops[hop.index + 1])
-  const { exchangers, borders, provider, seesClient } = receiver
+  const { exchangers, borders, provider, belowNamed, seesClient } = receiver
   const found = exchangers && byRecords(hop, hops, { ...receiver, exchangers }, gateway)
   const isAtBorder = borders?.includes(hop.byHost ?? '') === true
   const isGuess = found === 'unclear' || (gateway && found === undefined && !isAtBorder)
   if (!isGuess) {
     if (seesClient && hop.index === 0) return { is: 'stranger' }
-    const outside = fromOutside(hop, hops)
-    const isKnown = found === 'stranger' || provider !== undefined || isAtBorder
+    const outside = fromOutside(hop, hops, receiver)
+    const isAtProvider = provider !== undefined && belowNamed === 0
+    const isKnown = found === 'stranger' || isAtProvider || isAtBorder
     if (!outside || (outside !== 'other' && isKnown)) {
       if (found === 'stranger') return { is: 'stranger', because: phrase('peer-not-in-mx', { ip }) }
       if (!isAtBorder) return { is: 'stranger' }
@@ -73,9 +77,11 @@ export function judgeHandOver(
 function byRecords(
   hop: Hop,
   hops: readonly Hop[],
-  { exchangers: { domain, names }, provider }: Receiver & { exchangers: Exchangers },
+  receiver: Receiver & { exchangers: Exchangers },
   gateway: ReturnType<typeof gatewayOfPeer>,
 ): 'stranger' | 'unclear' | undefined {
+  const { provider, belowNamed } = receiver
+  const { domain, names } = receiver.exchangers
   const all = [...names]
   const host = hop.rdns ?? hop.helo ?? ''
   if (gateway && all.some((name) => isSameGateway(name, host))) return 'unclear'
@@ -96,7 +102,8 @@ function byRecords(
   if (isNear(hop.rdns) || isContinued) return 'unclear'
   if (hop.byHost !== undefined && names.has(hop.byHost)) return 'stranger'
   if (hops.slice(hop.index + 1).some(({ byHost }) => isNear(byHost))) return 'unclear'
-  const above = hops.slice(0, hop.index + 1)
+  // A machine that was named may have received the message for another domain.
+  const above = hops.slice(belowNamed, hop.index + 1)
   return above.some(({ field }) => domainOf(field?.for ?? '') === domain) ? 'stranger' : undefined
 }
 
@@ -123,8 +130,13 @@ export function exchangerOf(
  * another one; `unknown` if one of them names none. Such a peer may receive mail for the reporter.
  * The machines of an author take mail from inside, and from users who authenticate.
  */
-function fromOutside(entry: Hop, hops: readonly Hop[]): 'same' | 'other' | 'unknown' | undefined {
-  const first = hops[entry.index + 1]
+function fromOutside(
+  entry: Hop,
+  hops: readonly Hop[],
+  recipients: Recipients,
+): ReturnType<typeof compareRecipients> | undefined {
+  // A line of qmail about itself names no machine.
+  const first = hops.slice(entry.index + 1).find(({ byHost, field }) => byHost ?? field?.from)
   if (!first || senderOf(entry)) return undefined
   const domains = new Set(
     [entry.rdns, entry.helo].flatMap((host) => registrableDomainOf(host) ?? []),
@@ -142,18 +154,13 @@ function fromOutside(entry: Hop, hops: readonly Hop[]): 'same' | 'other' | 'unkn
     if (isByUser(hop) && !(below && isSameServer(hop, below))) return undefined
     const { fromIp, rdns, byHost } = hop
     const isInside = !byHost?.includes('.') || (above?.fromIp && isInternal(above.fromIp))
-    if (hop !== first && !isInside && !isOfPeer(byHost)) return undefined
+    if (hop.index > first.index && !isInside && !isOfPeer(byHost)) return undefined
     const isOwnName = isOfPeer(rdns) && rdns !== undefined && !looksLikeCustomer(rdns)
     const isNear = isOwnName || (fromIp && block24Or48(fromIp) === block)
     if (!fromIp || !isRoutable(fromIp) || isNear) continue
-    return compared(hop.field.for, recipient)
+    return compareRecipients(entry, hop, hops, recipients)
   }
   return undefined
-}
-
-function compared(one: string | undefined, other: string | undefined) {
-  if (!one?.includes('@') || !other?.includes('@')) return 'unknown'
-  return one.toLowerCase() === other.toLowerCase() ? 'same' : 'other'
 }
 
 /** Whether a reverse name is one that a network gives to the machines of its customers. */

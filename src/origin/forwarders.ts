@@ -6,6 +6,7 @@ import { type Phrase, phrase } from '../phrase.ts'
 import type { Walk } from './injection-point.ts'
 import type { ProviderProfile } from './provider-profiles.ts'
 import { isBorder, isClientAddress, isSealer, senderOf } from './providers.ts'
+import { compareRecipients, fieldsAbove, recipientsAbove } from './recipients.ts'
 import { followProvider, type ProviderPath } from './trace.ts'
 import { type Hop } from './hop.ts'
 
@@ -140,6 +141,7 @@ const certainties = {
   filterMaybe: 0.65,
   filterInMx: 1,
   forward: 0.9,
+  forwardMaybe: 0.6,
   list: 0.65,
   postedByAuthor: 0.9,
 } as const
@@ -165,7 +167,7 @@ export function followForwarder(
     sender && sender !== provider
       ? throughProvider(sender, { entry, hops, fields, proof, isReceiverKnown: Boolean(provider) })
       : throughList(entry, hops, fields, proof)
-  if (!step) return walk
+  if (!step) return sender === undefined ? walk : doubtForward(sender, walk, hops, fields, proof)
   const crossed = step.to.index - entry.index
   return {
     ...walk,
@@ -197,6 +199,32 @@ function throughProvider(sender: ProviderProfile, scene: Scene): Step | undefine
   if (!isForwardOfReporter(to, scene)) return undefined
   const because = phrase('forwarded-to-reporter', { provider: sender.name })
   return { to, certainty: certainties.forward * custody.certainty, because }
+}
+
+/**
+ * Doubts that the machine of a large provider is the origin if the provider received the message
+ * from outside for another address than the reporter's, to which it came: a mailbox there may
+ * forward. A list has another address, too, but does not forward for anybody.
+ */
+function doubtForward(
+  sender: ProviderProfile,
+  walk: Walk,
+  hops: readonly Hop[],
+  fields: readonly HeaderField[],
+  { reporterAddresses }: ForwardingProof,
+): Walk {
+  const { entry } = walk
+  const { border } = entry ? followProvider(sender, hops, entry.index + 1) : {}
+  if (!entry?.fromIp || !border?.fromIp || !isRoutable(border.fromIp)) return walk
+  if (border.field?.auth !== undefined || listDomain(fields) !== undefined) return walk
+  const came = recipientsAbove(hops, fields, entry.index)
+  const isTheirs = came.length === 0 || came.some((one) => reporterAddresses.includes(one))
+  if (!isTheirs || reporterAddresses.length === 0) return walk
+  const compared = compareRecipients(entry, border, hops, { fields, reporterAddresses })
+  if (compared !== 'other') return walk
+  const { text: ip } = entry.fromIp
+  const doubt = phrase('peer-may-receive', { ip, host: entry.rdns ?? ip })
+  return { ...walk, doubt, certainty: Math.min(walk.certainty, certainties.forwardMaybe) }
 }
 
 /**
@@ -287,7 +315,8 @@ export function listHandOver(
   if (owner === undefined || listDomain(fields) !== owner) return undefined
   for (const hop of hops.slice(entry.index + 1)) {
     if (registrableDomainOf(hop.byHost) !== owner) return undefined
-    if (hop.fromIp && isRoutable(hop.fromIp)) return { owner, to: hop }
+    const isInside = registrableDomainOf(hop.rdns) === owner
+    if (hop.fromIp && isRoutable(hop.fromIp) && !isInside) return { owner, to: hop }
   }
   return undefined
 }
@@ -296,23 +325,4 @@ export function listHandOver(
 export function listDomain(fields: readonly HeaderField[]): string | undefined {
   const listId = /<([^<>]{1,253})>/.exec(fieldValue(fields, 'list-id') ?? '')?.[1]
   return registrableDomainOf(listId?.toLowerCase())
-}
-
-/** The fields above a Received line: they were added after it, by machines we trust. */
-function fieldsAbove(fields: readonly HeaderField[], hopIndex: number): HeaderField[] {
-  let seen = -1
-  const end = fields.findIndex(({ key }) => key === 'received' && ++seen === hopIndex)
-  return fields.slice(0, end < 0 ? undefined : end)
-}
-
-function recipientsAbove(
-  hops: readonly Hop[],
-  fields: readonly HeaderField[],
-  hopIndex: number,
-): string[] {
-  const delivered = ['delivered-to', 'x-original-to', 'envelope-to'].flatMap((key) =>
-    fieldValues(fieldsAbove(fields, hopIndex), key),
-  )
-  const named = hops.slice(0, hopIndex + 1).flatMap(({ field }) => field?.for ?? [])
-  return [...delivered, ...named].map((address) => address.trim().toLowerCase())
 }

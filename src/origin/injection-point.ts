@@ -15,6 +15,7 @@ import {
   recognizeProvider,
 } from './providers.ts'
 import { type Exchangers, exchangerOf, judgeHandOver, looksLikeCustomer } from './borders.ts'
+import type { Recipients } from './recipients.ts'
 import { isSameServer } from './same-server.ts'
 import { type Hop, isLinked } from './hop.ts'
 
@@ -30,6 +31,8 @@ export type ReceivingSide = {
   exchangers?: Exchangers | undefined
   /** The names of hosts that received a test letter for the reporter. */
   borders?: readonly string[]
+  /** The fields of the header, and the reporter's addresses. */
+  recipients: Recipients
   /** Whether the first hop is a client that is handing the message over to the receiver now. */
   seesClient?: boolean
 }
@@ -70,9 +73,13 @@ export function walkToInjection(hops: readonly Hop[], receiver: ReceivingSide): 
   const provider = recognizeProvider(hops.slice(start))
   const walk: Walk = { provider, passed: [], certainty: 1, entry: undefined, obstacle: undefined }
   const home = homeOf(hops.slice(start))
+  let belowNamed = 0
   for (const hop of hops) {
-    const peer = judgePeer(hop, hops, { ...receiver, provider, home })
+    const peer = judgePeer(hop, hops, { ...receiver, provider, home, belowNamed })
     if (peer.is === 'ours') {
+      const { fromIp } = hop
+      const isNamed = fromIp && isRoutable(fromIp) && receiver.trustedRelays.has(fromIp)
+      if (isNamed) belowNamed = hop.index + 1
       walk.passed.push(peer.because)
       walk.certainty = Math.min(walk.certainty, peer.certainty)
       continue
@@ -100,7 +107,12 @@ const FETCHING_LINES_MAX = 4
 const doubtful = 0.7
 export const guessed = 0.6
 
-type Context = ReceivingSide & { provider: ProviderProfile | undefined; home: Home | undefined }
+type Context = ReceivingSide & {
+  provider: ProviderProfile | undefined
+  home: Home | undefined
+  /** Index of the first line below the last machine that the reporter or an operator named. */
+  belowNamed: number
+}
 
 /** Judges the peer of a line, also by what the reporter said about it. */
 function judgePeer(hop: Hop, hops: readonly Hop[], context: Context): Peer {
@@ -143,7 +155,7 @@ function judgeByLines(hop: Hop, hops: readonly Hop[], context: Context): Peer {
     return ours(phrase('relay-claims-domain', { host, domain }), guessed)
   }
   if (!isRoutable(fromIp)) return unclear(phrase('address-unroutable', { ip }))
-  return judgeHandOver(hop, hops, context)
+  return judgeHandOver(hop, hops, { ...context, ...context.recipients })
 }
 
 /**

@@ -203,11 +203,13 @@ export function walkThrough(
       ? { domain, names: new Set([...names, ...gateways]), addresses: networkSet(addresses) }
       : undefined,
     borders,
+    recipients: { fields, reporterAddresses },
     seesClient: clues.client !== undefined,
   })
   const proof = { reporterAddresses, seals, poster, exchangers }
   const followed = followForwarder(walk, hops, fields, proof)
-  if (!walk.doubt || followed.entry !== walk.entry) return { ...followed, doubt: undefined }
+  if (followed.entry !== walk.entry) return { ...followed, doubt: undefined }
+  if (!walk.doubt) return followed
   if (!maySendForAuthor(walk, hops, fields)) {
     return { ...walk, entry: undefined, obstacle: walk.doubt }
   }

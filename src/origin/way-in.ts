@@ -1,5 +1,5 @@
 import { registrableDomainOf } from '../mail/address.ts'
-import { isRoutable } from '../mail/ip.ts'
+import { isInternal, isRoutable } from '../mail/ip.ts'
 import type { Resolve } from '../world.ts'
 import { checkSpf } from './authenticity/spf.ts'
 import type { Hop } from './hop.ts'
@@ -12,7 +12,7 @@ type Sender = { domain: string; relayHost: string | undefined }
 export type WayIn = {
   /** The name of the host that received it from the sender; undefined if it names only itself. */
   border: string | undefined
-  /** The machines through which it passed from there to the mailbox, with a public address. */
+  /** The machines through which it passed from there to the mailbox. */
   relays: { ip: string; name: string | null }[]
 }
 
@@ -34,6 +34,7 @@ export async function findWayIn(
   const relays: WayIn['relays'] = []
   let found: WayIn | undefined
   const own = [domain, relayHost].flatMap((host) => registrableDomainOf(host) ?? [])
+  const isOwn = (host: string | undefined) => own.includes(registrableDomainOf(host) ?? '')
   let asked = resolve
   for (const { field, fromIp, rdns, helo, byHost } of hops.slice(0, HOPS_MAX)) {
     if (!field) return found
@@ -42,14 +43,27 @@ export async function findWayIn(
     const spf = asked && (await checkSpf(question, asked).catch(() => undefined))
     if (spf?.result === 'temperror') asked = undefined
     const isKnown = spf && spf.result !== 'none' && spf.result !== 'temperror'
-    const isNamed = !isKnown && own.includes(registrableDomainOf(rdns ?? helo) ?? '')
-    if (spf?.result === 'pass' || isNamed) {
+    if (spf?.result === 'pass' || (!isKnown && isOwn(rdns ?? helo))) {
       // Below the first such line, only machines of the sender may be seen by others.
-      if (found && !own.includes(registrableDomainOf(byHost) ?? '')) return undefined
-      const isNameless = !byHost?.includes('.') || isPrivateName(byHost)
-      found ??= { border: isNameless ? undefined : byHost, relays: [...relays] }
+      if (found && !isOwn(byHost)) return undefined
+      const border = !byHost?.includes('.') || isPrivateName(byHost) ? undefined : byHost
+      const inner = border === undefined || isOwn(border) ? [] : innerRelays(hops)
+      found ??= { border, relays: [...inner, ...relays] }
     } else if (!found && !senderProfile(fromIp))
       relays.push({ ip: fromIp.text, name: rdns ?? helo ?? null })
   }
   return found
+}
+
+/**
+ * The machines with internal addresses above the first public peer. None if the lines down to there
+ * are of several domains: a router that hides its clients would pass for such a machine.
+ */
+function innerRelays(hops: readonly Hop[]): WayIn['relays'] {
+  const end = hops.findIndex(({ fromIp }) => fromIp && isRoutable(fromIp))
+  const domains = hops.slice(0, end + 1).flatMap(({ byHost }) => registrableDomainOf(byHost) ?? [])
+  if (new Set(domains).size > 1) return []
+  return hops.slice(0, Math.min(end, HOPS_MAX)).flatMap(({ fromIp, rdns, helo }) => {
+    return fromIp && isInternal(fromIp) ? [{ ip: fromIp.text, name: rdns ?? helo ?? null }] : []
+  })
 }

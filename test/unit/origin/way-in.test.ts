@@ -75,3 +75,27 @@ test('the DNS is not asked on when it does not answer', async () => {
   await findWayIn(hopsOf(...Array<string>(30).fill(inner)), sender, silent)
   expect(asked).toBe(1)
 })
+
+const loop = [
+  'from mx.home.example (localhost [127.0.0.1]) by mx.home.example (Postfix) with ESMTP id 4',
+  'from mx.home.example ([127.0.0.1]) by localhost (mx.home.example [127.0.0.1]) (amavis) id 3',
+]
+
+test('inner machines are the reader’s, if their lines are of one domain', async () => {
+  const direct = border.replace('by mx.hoster.example', 'by mx.home.example')
+  const found = await findWayIn(hopsOf(...loop, direct, relay), sender, policy)
+  expect(found?.border).toBe('mx.home.example')
+  expect(found?.relays.map(({ ip }) => ip)).toEqual(['127.0.0.1', '127.0.0.1'])
+  expect(await findWayIn(hopsOf(...loop, border, relay), sender, policy)).toMatchObject({
+    relays: [],
+  })
+})
+
+test.for(['mail.relay.example', 'geopod-7', 'relay.elsewhere.example'])(
+  'a router that hides its clients is no machine of the reader: the letter seen by %s',
+  async (seer) => {
+    const hidden = 'from mail.relay.example (gateway [172.17.0.1]) by mail.home.example id 2'
+    const first = relay.replace('198.51.100.9', ours).replace('by mail.relay.example', `by ${seer}`)
+    expect(await findWayIn(hopsOf(hidden, first), sender, policy)).toMatchObject({ relays: [] })
+  },
+)
