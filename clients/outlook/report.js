@@ -14,6 +14,9 @@
   const texts = {
     en: {
       accepted: 'Thank you. Your report was received.',
+      lacksWayIn:
+        'Thank you. Your report was received. The service does not know your mail servers yet: ' +
+        'open “Signalpost settings” and press “Send me a test message”.',
       noToken: 'Nothing was reported. Open “Signalpost settings” and connect your account first.',
       signedOut: 'Nothing was reported. Save a valid token in “Signalpost settings”.',
       unreadable: 'Nothing was reported: Outlook could not provide the message.',
@@ -22,6 +25,10 @@
     },
     fr: {
       accepted: 'Merci. Votre signalement a été reçu.',
+      lacksWayIn:
+        'Merci. Votre signalement a été reçu. Le service ne connaît pas encore vos serveurs de ' +
+        'messagerie : ouvrez « Paramètres Signalpost » et cliquez sur « M’envoyer un message de ' +
+        'test ».',
       noToken:
         'Rien n’a été signalé. Ouvrez « Paramètres Signalpost » et enregistrez d’abord un jeton.',
       signedOut:
@@ -32,6 +39,9 @@
     },
     ru: {
       accepted: 'Спасибо. Ваша жалоба получена.',
+      lacksWayIn:
+        'Спасибо. Ваша жалоба получена. Сервис ещё не знает ваших почтовых серверов: откройте ' +
+        '«Настройки Signalpost» и нажмите «Прислать мне проверочное письмо».',
       noToken: 'Жалоба не отправлена. Сначала сохраните токен в «Настройках Signalpost».',
       signedOut: 'Жалоба не отправлена. Сохраните действующий токен в «Настройках Signalpost».',
       unreadable: 'Жалоба не отправлена: Outlook не смог передать письмо.',
@@ -109,7 +119,8 @@
       if (status !== 200 && status !== 202) return 'away'
       return response.json().then(function (receipt) {
         // Another site, such as the sign-in page of a network, may answer too.
-        return receipt && REPORT_ID.test(receipt.id) ? 'accepted' : 'away'
+        if (!receipt || !REPORT_ID.test(receipt.id)) return 'away'
+        return receipt.way_in === 'unknown' ? 'lacksWayIn' : 'accepted'
       })
     })
   }
@@ -117,8 +128,9 @@
   /** Moves the message to Junk only after it was reported, and never lets Outlook delete it. */
   function outcomeOf(result) {
     const folders = Office.MailboxEnums.MoveSpamItemTo
+    const isAccepted = result === 'accepted' || result === 'lacksWayIn'
     return {
-      moveItemTo: result === 'accepted' ? folders.JunkFolder : folders.NoMove,
+      moveItemTo: isAccepted ? folders.JunkFolder : folders.NoMove,
       onErrorDeleteItem: false,
       showPostProcessingDialog: { title: 'Signalpost', description: textOf(result) },
     }

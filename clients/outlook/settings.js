@@ -18,6 +18,21 @@ const allTexts = {
     signedOut: 'This token is not valid, or it may not report. Make a new one.',
     away: 'The service did not answer. Nothing was saved. Try again later.',
     notSaved: 'Outlook could not save the token. Try again later.',
+    letterTitle: 'Show your mail servers',
+    letterLead:
+      'Your reports reach the right network if the service knows which mail servers receive ' +
+      'your mail. A test message shows them.',
+    letterAsk: 'Send me a test message',
+    sent:
+      'The message is on its way to the address of your account. When it arrives, report it ' +
+      'with “Report spam”. It is not counted as spam.',
+    underWay:
+      'A test message was sent to the address of your account. When it arrives, report it ' +
+      'with “Report spam”. Also look in the junk folder.',
+    known: 'Nothing to do: a test message has already shown your mail servers.',
+    noMail: 'The service sends no mail. Ask its operator.',
+    tooOften: 'Three test messages were sent within a day. Try again tomorrow.',
+    noAnswer: 'The service did not answer. Try again later.',
   },
   fr: {
     title: 'Signaler un spam depuis Outlook',
@@ -35,6 +50,21 @@ const allTexts = {
     signedOut: 'Ce jeton n’est pas valide, ou ne permet pas de signaler. Créez-en un autre.',
     away: 'Le service n’a pas répondu. Rien n’a été enregistré. Réessayez plus tard.',
     notSaved: 'Outlook n’a pas pu enregistrer le jeton. Réessayez plus tard.',
+    letterTitle: 'Montrer vos serveurs de messagerie',
+    letterLead:
+      'Vos signalements vont au bon réseau si le service sait quels serveurs reçoivent votre ' +
+      'courrier. Un message de test les montre.',
+    letterAsk: 'M’envoyer un message de test',
+    sent:
+      'Le message part vers l’adresse de votre compte. À son arrivée, signalez-le avec « ' +
+      'Signaler un spam ». Il n’est pas compté comme spam.',
+    underWay:
+      'Un message de test a été envoyé à l’adresse de votre compte. À son arrivée, ' +
+      'signalez-le avec « Signaler un spam ». Regardez aussi dans les courriers indésirables.',
+    known: 'Rien à faire : un message de test a déjà montré vos serveurs de messagerie.',
+    noMail: 'Le service n’envoie pas de courrier. Adressez-vous à son administrateur.',
+    tooOften: 'Trois messages de test ont été envoyés en un jour. Réessayez demain.',
+    noAnswer: 'Le service n’a pas répondu. Réessayez plus tard.',
   },
   ru: {
     title: 'Жалобы на спам из Outlook',
@@ -52,6 +82,22 @@ const allTexts = {
     signedOut: 'Токен недействителен или не даёт права жаловаться. Создайте новый.',
     away: 'Сервис не ответил. Ничего не сохранено. Повторите позже.',
     notSaved: 'Outlook не смог сохранить токен. Повторите позже.',
+    letterTitle: 'Показать ваши почтовые серверы',
+    letterLead:
+      'Жалобы попадут в нужную сеть, если сервис знает, какие серверы принимают вашу почту. ' +
+      'Проверочное письмо покажет их.',
+    letterAsk: 'Прислать мне проверочное письмо',
+    sent:
+      'Письмо отправлено на адрес вашей учётной записи. Когда оно придёт, отправьте на него ' +
+      'жалобу кнопкой «Пожаловаться на спам». Спамом оно не считается.',
+    underWay:
+      'Проверочное письмо уже отправлено на адрес вашей учётной записи. Когда оно придёт, ' +
+      'отправьте на него жалобу кнопкой «Пожаловаться на спам». Загляните и в папку ' +
+      'нежелательной почты.',
+    known: 'Ничего делать не нужно: проверочное письмо уже показало ваши почтовые серверы.',
+    noMail: 'Сервис не отправляет писем. Обратитесь к его администратору.',
+    tooOften: 'За день отправлено три проверочных письма. Повторите завтра.',
+    noAnswer: 'Сервис не ответил. Повторите позже.',
   },
 }
 
@@ -63,15 +109,23 @@ Office.onReady(() => {
     element.textContent = texts[element.dataset.text]
   }
   const settings = Office.context.roamingSettings
-  const [form, forget, result] = ['form', 'forget', 'result'].map((id) =>
-    document.getElementById(id),
-  )
+  const [form, forget, result, letter, ask, said] = [
+    ...['form', 'forget', 'result', 'letter', 'ask', 'said'],
+  ].map((id) => document.getElementById(id))
   const show = (name, isGood) => {
     result.textContent = texts[name]
     result.className = isGood ? 'good' : 'bad'
     forget.hidden = !settings.get('token')
+    letter.hidden = forget.hidden
   }
   if (settings.get('token')) show('stored', true)
+  ask.addEventListener('click', async () => {
+    ask.disabled = true
+    const answer = await askForLetter(settings.get('token'))
+    said.textContent = texts[answer]
+    said.className = ['sent', 'underWay', 'known'].includes(answer) ? 'good' : 'bad'
+    ask.disabled = answer !== 'noAnswer'
+  })
 
   form.addEventListener('submit', async (event) => {
     event.preventDefault()
@@ -103,6 +157,26 @@ async function testToken(token) {
     return Array.isArray(scopes) && scopes.includes('report') ? 'connected' : 'signedOut'
   } catch {
     return 'away'
+  }
+}
+
+const letterResults = { sent: 'sent', 'under-way': 'underWay', known: 'known', 'no-mail': 'noMail' }
+
+/** Asks the service for a message that shows the mail servers of the account. */
+async function askForLetter(token) {
+  try {
+    const response = await fetch('/api/v1/test-messages', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+      credentials: 'omit',
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    })
+    if (response.status === 401 || response.status === 403) return 'signedOut'
+    if (response.status === 429) return 'tooOften'
+    const { state } = await response.json()
+    return letterResults[state] ?? 'noAnswer'
+  } catch {
+    return 'noAnswer'
   }
 }
 

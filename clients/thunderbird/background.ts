@@ -85,8 +85,19 @@ async function handle({ id, folder }: Message, kind: Kind, settings: Settings): 
 /** Sends the queue after an action of the user. */
 async function sendAndTell(): Promise<void> {
   const sending = await sendQuietly(true)
+  if (sending.lacksWayIn) await offerLetter()
   if (sending.stopped === 'away') await notify(say('away'))
   if (sending.stopped === 'signed-out') await notify(say('signedOut'), 'options')
+}
+
+const OFFERED_MS = 7 * 24 * 3_600_000
+
+/** Offers a test message, at most once a week. */
+async function offerLetter(): Promise<void> {
+  const { offeredAt } = await local.get('offeredAt')
+  if (typeof offeredAt === 'number' && Date.now() - offeredAt < OFFERED_MS) return
+  await local.set({ offeredAt: Date.now() })
+  await notify(say('letterOffer'), 'letter')
 }
 
 /** Sends the queue; a failure is not shown, because it was shown before. */
@@ -118,6 +129,7 @@ async function notify(message: string, opens = ''): Promise<void> {
 messenger.notifications.onClicked.addListener(async (id) => {
   const [opens = ''] = id.split(' ')
   if (opens === 'options') return messenger.runtime.openOptionsPage()
+  if (opens === 'letter') return void (await openPage('letter.html'))
   const { settings } = await readSettings()
   if (opens !== '') await messenger.windows.openDefaultBrowser(pageOf(settings.server, opens))
 })
@@ -166,9 +178,12 @@ messenger.menus.onClicked.addListener(async ({ menuItemId, selectedMessages }, t
       : []
   if (menuItemId !== 'comment') return report(messages, menuItemId as Kind)
   const ids = messages.map(({ id }) => id).join(',')
-  const url = `comment.html?ids=${ids}`
-  await messenger.windows.create({ type: 'popup', url, width: 480, height: 420 })
+  await openPage(`comment.html?ids=${ids}`)
 })
+
+function openPage(url: string): Promise<unknown> {
+  return messenger.windows.create({ type: 'popup', url, width: 480, height: 420 })
+}
 
 // Also called for our own marks and for the automatic filter: the queue knows what was reported.
 messenger.messages.onUpdated.addListener(async (message, { junk }) => {

@@ -26,7 +26,8 @@ type Sent = { hash: string; kind: Kind; subject: string; id: string; at: number 
 
 /** The result of one request to the service. */
 export type Answer =
-  | { is: 'accepted'; id: string }
+  /** `lacksWayIn`: the service does not know the mail servers of the user. */
+  | { is: 'accepted'; id: string; lacksWayIn: boolean }
   /** The service does not answer, or asks to wait. */
   | { is: 'away'; afterMs?: number }
   /** The token is not valid. */
@@ -52,7 +53,12 @@ type Needs = {
 export type Added = 'new' | 'waiting' | 'full' | { sent: Sent }
 
 /** The results of the reports that were sent. */
-export type Sending = { sent: Sent[]; refused: string[]; stopped?: 'away' | 'signed-out' }
+export type Sending = {
+  sent: Sent[]
+  refused: string[]
+  lacksWayIn: boolean
+  stopped?: 'away' | 'signed-out'
+}
 
 export type Queue = {
   /** Stores a report, unless the same one waits or was accepted. */
@@ -120,7 +126,7 @@ async function add(shelf: Shelf, { raw, ...report }: Wanted): Promise<Added> {
 
 async function send(shelf: Shelf, all: boolean): Promise<Sending> {
   const { store, now, post } = shelf
-  const result: Sending = { sent: [], refused: [] }
+  const result: Sending = { sent: [], refused: [], lacksWayIn: false }
   const startedAt = now()
   for (const { key } of await readWaiting(shelf)) {
     // The list may have changed since it was read.
@@ -134,6 +140,7 @@ async function send(shelf: Shelf, all: boolean): Promise<Sending> {
       await postpone(shelf, answer)
       return { ...result, stopped: answer.is }
     }
+    if (answer.is === 'accepted') result.lacksWayIn = answer.lacksWayIn
     const sent = await settle(shelf, report, answer)
     if (sent) result.sent.push(sent)
     else if (answer.is === 'refused') result.refused.push(answer.why)

@@ -51,7 +51,8 @@ export function answerOf(status: number, retryAfter: string | null, body: unknow
   if (status === 200 || status === 202) {
     const id = textIn(body, 'id')
     // Another site than Signalpost, such as a sign-in page of a network, may answer too.
-    return reportIdPattern.test(id) ? { is: 'accepted', id } : { is: 'away' }
+    if (!reportIdPattern.test(id)) return { is: 'away' }
+    return { is: 'accepted', id, lacksWayIn: textIn(body, 'way_in') === 'unknown' }
   }
   if (status === 401 || status === 403) return { is: 'signed-out' }
   const isFinal = [400, 413, 422].includes(status) && textIn(body, 'type') !== ''
@@ -76,6 +77,29 @@ export async function testAccess({ server, token }: Access): Promise<'ok' | Answ
     return scopes.includes('report') ? 'ok' : 'signed-out'
   }
   return answerOf(response.status, null, body).is
+}
+
+const letterResults = ['sent', 'under-way', 'known', 'no-mail'] as const
+/** What became of a test message that was asked for. */
+export type LetterResult = (typeof letterResults)[number] | 'too-often' | 'signed-out' | 'away'
+
+/** Asks the service for a message that shows the user's mail servers. Does not reject. */
+export async function askForLetter({ server, token }: Access): Promise<LetterResult> {
+  const response = await fetch(`${server}/api/v1/test-messages`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}` },
+    credentials: 'omit',
+    redirect: 'error',
+    signal: AbortSignal.timeout(TEST_PATIENCE_MS),
+  }).catch(() => undefined)
+  return response ? letterResultOf(response.status, await jsonOf(response)) : 'away'
+}
+
+/** Interprets the answer about a test message. */
+export function letterResultOf(status: number, body: unknown): LetterResult {
+  if (status === 401 || status === 403) return 'signed-out'
+  if (status === 429) return 'too-often'
+  return letterResults.find((name) => name === textIn(body, 'state')) ?? 'away'
 }
 
 function jsonOf(response: Response): Promise<unknown> {

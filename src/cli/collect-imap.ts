@@ -8,7 +8,7 @@ import { HOUR_MS } from '../durations.ts'
 import { reasonOf, UsageError } from '../errors.ts'
 import { complaintIn } from '../mail/inbound/complaint.ts'
 import type { CollectedAccount, CollectedFolder, CollectorSettings } from './collector-settings.ts'
-import { type Answered, askForTestMessage, postMessage } from './report.ts'
+import { type Answered, askForTestMessage, type MailboxUser, postMessage } from './report.ts'
 
 /** Parses `imap FILE [--once]`. */
 export function parseCollect(args: readonly string[]): { file: string; isOnce: boolean } {
@@ -237,7 +237,7 @@ function createChoice({ account, folder, settings: { url } }: Place) {
     const at = performance.now()
     if (!asked || at - asked.at > ASK_MS) {
       const token = await secretOf(account.tokenFile)
-      asked = { at, messageId: await askForTestMessage({ url, token }) }
+      asked = { at, messageId: await askForTestMessage({ url, token, user: userOf(account) }) }
     }
     return asked.messageId === undefined ? undefined : { header: { 'message-id': asked.messageId } }
   }
@@ -328,8 +328,8 @@ async function answerFor(
   const reported = reportedIn(message.source, folder.kind)
   if (!reported) return { is: 'refused', why: 'This is not a complaint about a message.' }
   const token = await secretOf(account.tokenFile)
-  // A test message is to the address of the account, and shows the way for all its users.
-  const user = folder.kind === 'test-messages' ? undefined : keyOf(account)
+  // A test message to the address of the token shows the way for all its users.
+  const user = folder.kind === 'test-messages' ? userOf(account)?.key : keyOf(account)
   const request = { url, token, kind: reported.kind, user }
   try {
     return await postMessage(reported.message, request)
@@ -344,6 +344,12 @@ function reportedIn(
 ): { message: Buffer; kind: string } | undefined {
   if (kind === 'complaints') return complaintIn(message)
   return { message, kind: kind === 'test-messages' ? 'spam' : kind }
+}
+
+/** The mailbox user to whom test messages go; undefined if they go to the account of the token. */
+function userOf(account: CollectedAccount): MailboxUser | undefined {
+  const [key, address] = [keyOf(account), account.address]
+  return key === undefined || address === undefined ? undefined : { key, address }
 }
 
 /** The key of a mailbox user, as in `clients/spool/signalpost-spool`, so that both are one user. */

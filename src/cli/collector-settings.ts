@@ -22,6 +22,7 @@ const accountSchema = z.strictObject({
   'access-token-file': text.optional(),
   'token-file': text.optional(),
   'on-behalf-of': text.optional(),
+  address: text.optional(),
   folders: z.array(folderSchema).min(1).max(20),
 })
 
@@ -55,6 +56,8 @@ export type CollectedAccount = {
   tokenFile: string
   /** The mailbox user for whom the token reports. */
   onBehalfOf: string | undefined
+  /** The address of this mailbox user, to which test messages go; else to that of the token. */
+  address: string | undefined
   folders: readonly CollectedFolder[]
 }
 
@@ -106,6 +109,7 @@ export function parseCollector(content: string, folder: string): CollectorSettin
         : { is: 'pass', file: inFolder(account['password-file'] ?? '') },
       tokenFile: inFolder(account['token-file'] ?? tokenFile ?? ''),
       onBehalfOf: account['on-behalf-of'],
+      address: account.address,
       folders: account.folders.map(({ name, kind, 'move-to': moveTo }) => ({ name, kind, moveTo })),
     })),
   }
@@ -131,6 +135,8 @@ function problemsOf(
     problems.push('token-file is missing, here and for the whole file.')
   if (security === 'none' && !isLoopback(host))
     problems.push('security "none" would send the password in the clear; it needs a loopback host.')
+  if (account.address !== undefined && account['on-behalf-of'] === undefined)
+    problems.push('address is for on-behalf-of, which is missing.')
   const names = folders.map(({ name }) => name)
   // Of a folder with test messages, nothing else is reported.
   const emptied = folders.flatMap(({ name, kind }) => (kind === 'test-messages' ? [] : [name]))

@@ -143,15 +143,26 @@ export async function postMessage(
   return { is: isFinal ? 'refused' : 'away', why }
 }
 
+/** A mailbox user of a provider, by the key that the provider chose. */
+export type MailboxUser = { key: string; address: string }
+
 /**
- * Asks for a test message to the address of the account, unless its mail servers are known. Returns
- * the Message-ID of the message to report; undefined if there is none. Rejects if the service does
- * not answer as it should.
+ * Asks for a test message to the address of the account, or of a mailbox user, unless the mail
+ * servers are known. Returns the Message-ID of the message to report; undefined if there is none.
+ * Rejects if the service does not answer as it should.
  */
-export async function askForTestMessage(
-  request: Pick<ReportRequest, 'url' | 'token'>,
-): Promise<string | undefined> {
-  const { status, isTaken, messageId, why } = await post('/api/v1/test-messages', request)
+export async function askForTestMessage({
+  user,
+  ...request
+}: Pick<ReportRequest, 'url' | 'token'> & {
+  user?: MailboxUser | undefined
+}): Promise<string | undefined> {
+  const forUser = user && {
+    headers: { 'on-behalf-of': user.key, 'content-type': 'application/json' },
+    body: JSON.stringify({ address: user.address }),
+  }
+  const asked = await post('/api/v1/test-messages', { ...request, ...forUser })
+  const { status, isTaken, messageId, why } = asked
   if (!isTaken && status !== TOO_MANY) throw new Error(why)
   return messageId || undefined
 }

@@ -83,3 +83,11 @@ export function listProbeLetters(
     where reporter_id = ${reporterId} and kind = 'probe' and id >= ${uuidFloor(since)}
     order by id desc`
 }
+
+/** Returns the number of test letters that were written to an address since an instant. */
+export async function countProbesTo(db: Db, address: string, since: Date): Promise<number> {
+  const found = await rowOf(db)<{ count: number }>`
+    select count(*)::integer as count from letters
+    where address = ${address} and kind = 'probe' and id >= ${uuidFloor(since)}`
+  return found?.count ?? 0
+}

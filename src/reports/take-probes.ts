@@ -55,9 +55,9 @@ export async function findIdle(
  * Recognizes letters of ours among reported messages, and stores the way that each took to its
  * recipient: the machines above the last one that sends for this site are of the recipient's side.
  * Returns what to tell about each, by report; such a report is neither forwarded nor counted. A
- * letter is recognized only in a report of the account with the address to which it was sent: then
- * nobody can make a message look like one for others. Nor is a letter to somebody else forwarded,
- * if our mail server handed it over.
+ * letter is recognized only in a report of the account for which it was sent, or which has its
+ * address: then nobody can make a message look like one for others. Nor is a letter to somebody
+ * else forwarded, if our mail server handed it over.
  */
 async function takeProbes(
   analyses: readonly ReadReport[],
@@ -70,7 +70,10 @@ async function takeProbes(
       const found = await findOwnLetter(raw, app)
       if (!found) return
       const { reporterAddresses } = relaysOf(report.id).options
-      const isTheirs = reporterAddresses.includes(found.letter.address.toLowerCase())
+      const { address, reporterId } = found.letter
+      // The address of a mailbox user is known from the letter alone.
+      const isTheirs =
+        reporterId === report.reporterId || reporterAddresses.includes(address.toLowerCase())
       if (isTheirs && found.isSigned) said.set(report.id, await takeOne(report, found, app))
       else if (await isSentByUs(analysis.origin, app)) said.set(report.id, phrase('own-letter'))
     }),

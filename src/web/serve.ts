@@ -13,6 +13,7 @@ import { needsDatabase } from '../outage/outage.ts'
 import { createCredentials } from '../people/credentials.ts'
 import { queueAlertWebhooks } from '../people/deliver-webhooks.ts'
 import { createLimits } from '../people/limits.ts'
+import { createAdvisesProbe } from '../letters/probe-letter.ts'
 import { createMailboxUsers } from '../people/mailbox-users.ts'
 import { createIntake, type Prepared, type Unpacker } from '../reports/accept-report.ts'
 import { spooledReport } from '../reports/take-spooled.ts'
@@ -186,6 +187,7 @@ function createSite(
     }),
     limits: createLimits({ ...app, ...standby, listLimits: front?.listLimits }),
     mailboxUsers: createMailboxUsers({ ...app, ...standby }),
+    advisesProbe: createAdvisesProbe(app),
     submit: createSubmit({ intake: createIntake(app, refuge), bodies, metrics: metrics.intake }),
     ...createBodies(BYTES_IN_HAND_MAX),
     takeAnonymousBody: createBodies(ANONYMOUS_BYTES_IN_HAND_MAX).takeBody,

@@ -7,6 +7,7 @@ import type { Preview } from '../feedback/compose-feedback.ts'
 import type { ReadSample } from '../feedback/sample-report.ts'
 import type { SenderWatch } from '../judging/sender-watch.ts'
 import type { Callers } from '../outage/callers.ts'
+import type { AdvisesProbe } from '../letters/probe-letter.ts'
 import type { Outage } from '../outage/outage.ts'
 import type { Spool } from '../outage/spool.ts'
 import type { Credentials } from '../people/credentials.ts'
@@ -39,6 +40,8 @@ export type Site = App & {
   limits: Limits
   /** The accounts of mailbox users for whom providers report. */
   mailboxUsers: FindMailboxUser
+  /** Whether a test letter would show how mail comes to a reporter. */
+  advisesProbe: AdvisesProbe
   submit: Submit
   /** Accepts files of any supported format that contain messages. */
   takeUpload: TakeUpload

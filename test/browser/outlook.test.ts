@@ -92,8 +92,12 @@ test('from the settings to the first report: the bytes are those of the message'
   expect(await findRawMessage(site.app.pool, rows[0]?.id ?? '')).toEqual(raw)
 
   await page.goto(`${server}/outlook/settings.html`)
+  await page.click('text=Send me a test message')
+  await page.waitForSelector('#said.bad')
+  expect(await page.textContent('#said')).toContain('The service sends no mail')
   await page.click('text=Disconnect')
   await page.waitForSelector('text=Outlook no longer has your token')
+  expect(await page.isVisible('#letter')).toBe(false)
   expect(await report(page, {})).toMatchObject({ moveItemTo: 'noMove' })
 })
 

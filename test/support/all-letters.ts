@@ -30,7 +30,7 @@ export function allLetters(language: Language): ShownLetter[] {
   }))
   return [
     ...account,
-    { name: 'probe', ...composeProbe(language, publicUrl) },
+    { name: 'probe', ...composeProbe(language, `${publicUrl}/relays`) },
     ...adviceLetters(language),
     ...mailInLetters(language),
     ...newsLetters(language),

@@ -1,3 +1,4 @@
+import type { Request, Response } from 'express'
 import type { z } from 'zod'
 import { listRelays } from '../../db/reporter-relays.ts'
 import { sendDueProbe } from '../../letters/probe-letter.ts'
@@ -6,15 +7,24 @@ import { letterMessageId } from '../../mail/verp.ts'
 import { WEBHOOKS_MAX } from '../../people/webhooks.ts'
 import { UPLOAD_MESSAGES_MAX } from '../../reports/accept-report.ts'
 import { forgetRelay, SET_RELAYS_MAX, setRelays } from '../../reports/set-relays.ts'
+import { authenticateRequest } from '../authenticate.ts'
+import { readJson } from '../bodies/body-tasks.ts'
+import { admit } from '../limits.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { refusalWords } from '../submit.ts'
 import { BULK_MAX } from './bulk.ts'
-import type { relaysSchema } from './contract/knowledge-schemas.ts'
+import { type relaysSchema, testMessageRequestSchema } from './contract/knowledge-schemas.ts'
+import { reportingCaller } from './reporting-caller.ts'
 import type { Handlers } from './serve-operations.ts'
 import { FILES_MAX, sendJson } from './submission.ts'
 
-type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config'>
+type Needs = Pick<
+  Site,
+  'pool' | 'boss' | 'clock' | 'config' | 'credentials' | 'limits' | 'readBody' | 'mailboxUsers'
+>
+
+const BODY_BYTES_MAX = 4_000
 
 /** The caller's account, permissions and relays, and test letters that find relays. */
 export function accountHandlers(site: Needs) {
@@ -51,24 +61,43 @@ export function accountHandlers(site: Needs) {
       if (await forgetRelay(site, id, parseCidr(cidr))) return relaysOf(id)
       throw new ProblemError('not-found', 'Relay not found.')
     },
-    async 'ask-for-test-message'({ caller, res }) {
-      const { is, letterId } = await sendDueProbe(site, caller)
-      if (is === 'too-many') {
-        const detail = 'Three test messages were sent to this account within a day.'
-        throw new ProblemError('too-often', detail, { 'retry-after': '86400' })
-      }
-      const { returnPathDomain } = site.config
-      sendJson(res, is === 'sent' ? 202 : 200, {
-        state: is,
-        message_id: letterId && letterMessageId(letterId, returnPathDomain),
-      })
-      return undefined
+    'ask-for-test-message': {
+      async whole(req, res) {
+        const { is, letterId } = await sendDueProbe(site, await recipientOf(req, res, site))
+        if (is === 'too-many') {
+          const detail = 'Three test messages were sent to this address within a day.'
+          throw new ProblemError('too-often', detail, { 'retry-after': '86400' })
+        }
+        const { returnPathDomain } = site.config
+        sendJson(res, is === 'sent' ? 202 : 200, {
+          state: is,
+          message_id: letterId && letterMessageId(letterId, returnPathDomain),
+        })
+      },
     },
   } satisfies Partial<Handlers>
 }
 
 /** A relay as `GET /api/v1/relays` returns it. */
 export type RelayJson = z.infer<typeof relaysSchema>['relays'][number]
+
+/**
+ * To whom a test message goes: to the caller; or with the header On-Behalf-Of to a mailbox user,
+ * whose address only the provider knows.
+ */
+async function recipientOf(req: Request, res: Response, site: Needs) {
+  if (req.headers['on-behalf-of'] === undefined) {
+    const caller = await authenticateRequest(req, site.credentials, ['bearer', 'basic'], 'report')
+    const { id: reporterId, tokenHash } = caller
+    await admit(req, res, site, 'read', { reporterId, tokenHash })
+    return caller
+  }
+  const { reporter, admit: admitReports } = await reportingCaller(req, res, site)
+  await admitReports(1)
+  const body = await site.readBody(req, res, BODY_BYTES_MAX)
+  const { address } = readJson(body, testMessageRequestSchema)
+  return { id: reporter.id, email: address.toLowerCase(), isMailboxUser: true }
+}
 
 async function describeRelays({ pool }: Needs, reporterId: string): Promise<RelayJson[]> {
   return (await listRelays(pool, reporterId)).map(({ cidr, how, name, evidence, since }) => ({

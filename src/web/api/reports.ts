@@ -270,7 +270,8 @@ async function takeReports(req: Request, res: Response, site: Site): Promise<voi
   const entry = await admit(1)
   const submission = await readSubmission(req, res, site, { type, ownerId: reporter.id })
   const key = req.headers['idempotency-key']
-  const sender = { reporter, entry, admitMore: admit, gone: goneSignal(res) }
+  const isOwnMailbox = req.headers['on-behalf-of'] === undefined
+  const sender = { reporter, entry, admitMore: admit, gone: goneSignal(res), isOwnMailbox }
   // While the database is away, the content of the messages replaces the key.
   const claimed =
     typeof key === 'string'
@@ -293,7 +294,10 @@ async function takeReports(req: Request, res: Response, site: Site): Promise<voi
   sendAnswer(res, withFiles(answer, names))
 }
 
-type SubmittedBy = Pick<Upload, 'reporter' | 'entry' | 'admitMore' | 'gone'>
+type SubmittedBy = Pick<Upload, 'reporter' | 'entry' | 'admitMore' | 'gone'> & {
+  /** Whether the caller reports for the account itself, not for a mailbox user. */
+  isOwnMailbox: boolean
+}
 
 /** The response to a request, with the names of the messages found in it. */
 async function answerTo(
@@ -304,7 +308,8 @@ async function answerTo(
   const [first] = files
   if (first && are === 'messages') {
     const outcome = await site.submit(sender.reporter, 'api', first.raw, remarks, sender.entry)
-    return { said: await receiptAnswer(outcome, site), names: [] }
+    const said = await receiptAnswer(outcome, site)
+    return { said: (await lacksWayIn(sender, site)) ? withoutWayIn(said) : said, names: [] }
   }
   const given = files.map(({ file, raw, isCut }) => ({ name: file ?? '', bytes: raw, isCut }))
   const lines = await site.takeUpload(given, { ...sender, channel: 'api', remarks })
@@ -318,6 +323,23 @@ async function answerTo(
           site,
         )
   return { said: answer, names }
+}
+
+/**
+ * Whether a test message to the caller's own address would help; false if that cannot be read now,
+ * because the report is accepted already.
+ */
+async function lacksWayIn({ reporter, isOwnMailbox }: SubmittedBy, site: Site): Promise<boolean> {
+  if (site.front || !isOwnMailbox) return false
+  const advised = site.outage.run(
+    () => site.advisesProbe(reporter.id),
+    () => false,
+  )
+  return advised.catch(() => false)
+}
+
+function withoutWayIn(said: ApiAnswer): ApiAnswer {
+  return { ...said, body: { ...said.body, way_in: 'unknown' } }
 }
 
 /**

@@ -143,6 +143,18 @@ test('a test letter that another account reports shows no way, and accuses nobod
   expect(await codes(id)).not.toContain('no-effect')
 })
 
+test('a letter to a mailbox user counts for the account for which it was sent', async () => {
+  const { app, analyze, codes } = await site()
+  const user = { id: app.bob, email: 'box@customer.example', isMailboxUser: true }
+  const { letterId } = await sendDueProbe(app, user)
+  const copy = await findLetterMessage(app.pool, letterId ?? '')
+  if (!copy) throw new Error('There is no letter.')
+  const raw = arrived(await openLetter(letterId ?? '', copy, app.config.secret))
+  expect(await codes(await analyze(raw))).not.toContain('probe-taken')
+  expect(await codes(await analyze(raw, app.bob))).toContain('probe-taken')
+  expect(await listProbes(app.pool, app.bob)).toMatchObject([{ border: 'mx.hoster.example' }])
+})
+
 test('a letter that confirms an address serves as well, by its return path', async () => {
   const { app, analyze, codes, relays } = await site()
   const address = 'ann@reporters.example'

@@ -48,6 +48,7 @@ test.for([
   ['host: imap', 'security: none\n    host: imap', /^accounts\.0: security "none" would send/],
   ['move-to: INBOX', 'move-to: Report spam', /would move messages to "Report spam", which is/],
   ['name: Not spam', 'name: Report spam', /^accounts\.0: A folder is named twice/],
+  ['on-behalf-of: ann', 'address: ann', /^accounts\.0: address is for on-behalf-of/],
   ['to: https:', 'to: ftp:', /^to: /],
   ['accounts:', 'accounts: [', /^The file of the collector is not YAML: /],
 ] as const)('"%s" as "%s" is a mistake', ([right, wrong, problem]) => {

@@ -79,6 +79,21 @@ test('a report is sent with the token, and the message moves to Junk', async () 
   expect(completions).toMatchObject([{ moveItemTo: 'junk', onErrorDeleteItem: false }])
 })
 
+test('if the service does not know the way in, the dialog says what to do', async () => {
+  const fetch = answering(202, { id, way_in: 'unknown' })
+  for (const [language, words] of [
+    ['en-GB', /“Send me a test message”/],
+    ['fr-FR', /« M’envoyer un message de test »/],
+    ['ru-RU', /«Прислать мне проверочное письмо»/],
+  ] as const) {
+    const { completions } = await runScript({ fetch, language })
+    const description: unknown = expect.stringMatching(words)
+    expect(completions).toMatchObject([
+      { moveItemTo: 'junk', showPostProcessingDialog: { description } },
+    ])
+  }
+})
+
 test.for<[string, Given, RegExp]>([
   ['there is no token', { token: undefined }, /settings/],
   ['the message cannot be read', { message: { status: 'failed' } }, /could not provide/],

@@ -10,7 +10,7 @@ const bytes = (text: string) => new TextEncoder().encode(text)
 const spam = (mark: string, kind: Kind = 'spam', comment = '') => {
   return { raw: bytes(`Subject: ${mark}\r\n\r\n`), kind, comment, subject: mark }
 }
-const accepted: Answer = { is: 'accepted', id: 'the id' }
+const accepted: Answer = { is: 'accepted', id: 'the id', lacksWayIn: false }
 
 function makeStore(): Store & { rows: Map<string, unknown> } {
   const rows = new Map<string, unknown>()
@@ -48,6 +48,15 @@ test('a report is sent once, and its message is no longer stored', async () => {
   expect((await queue.send()).sent).toEqual([])
   expect(posted).toMatchObject([{ text: 'Subject: a\r\n\r\n' }])
   expect([...store.rows.keys()].sort()).toEqual(['sent', 'waiting'])
+})
+
+test('the last answer tells whether the service knows the mail servers', async () => {
+  const unknown: Answer = { is: 'accepted', id: 'the id', lacksWayIn: true }
+  const { queue } = makeQueue({ answers: [accepted, unknown] })
+  await queue.add(spam('a'))
+  expect((await queue.send()).lacksWayIn).toBe(false)
+  await queue.add(spam('b'))
+  expect((await queue.send()).lacksWayIn).toBe(true)
 })
 
 test('the same message is not reported twice, whether it waits or was accepted', async () => {

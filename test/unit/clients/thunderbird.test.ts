@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { withoutOwnLines } from '../../../clients/thunderbird/own-lines.ts'
-import { answerOf, parseServer } from '../../../clients/thunderbird/service.ts'
+import { answerOf, letterResultOf, parseServer } from '../../../clients/thunderbird/service.ts'
 import { parseSettings } from '../../../clients/thunderbird/settings.ts'
 import { buildThunderbird, thunderbirdFiles } from '../../../src/web/reporting/thunderbird.ts'
 
@@ -22,8 +22,9 @@ test('nothing but an own line without an end stays as it is', () => {
 
 const id = '0193592e-6d5c-7c56-8000-000000000000'
 test.for([
-  [202, null, { id }, { is: 'accepted', id }],
-  [200, null, { id }, { is: 'accepted', id }],
+  [202, null, { id }, { is: 'accepted', id, lacksWayIn: false }],
+  [200, null, { id }, { is: 'accepted', id, lacksWayIn: false }],
+  [202, null, { id, way_in: 'unknown' }, { is: 'accepted', id, lacksWayIn: true }],
   [200, null, '<html>', { is: 'away' }],
   [401, null, {}, { is: 'signed-out' }],
   [422, null, { type: 'x', detail: 'no header' }, { is: 'refused', why: 'no header' }],
@@ -33,6 +34,21 @@ test.for([
   [503, 'soon', {}, { is: 'away' }],
 ] as const)('status %i with Retry-After %s and %o means %o', ([status, after, body, answer]) => {
   expect(answerOf(status, after, body)).toEqual(answer)
+})
+
+test.for([
+  [202, { state: 'sent' }, 'sent'],
+  [200, { state: 'under-way' }, 'under-way'],
+  [200, { state: 'known' }, 'known'],
+  [200, { state: 'no-mail' }, 'no-mail'],
+  [200, '<html>', 'away'],
+  [429, {}, 'too-often'],
+  [403, {}, 'signed-out'],
+  [503, {}, 'away'],
+] as const)('status %i with %o about a test message means %s', async ([status, body, result]) => {
+  expect(letterResultOf(status, body)).toBe(result)
+  const texts = (await thunderbirdFiles()).get('_locales/ru/messages.json') ?? ''
+  expect(texts).toContain(`"letter_${result.replace('-', '_')}"`)
 })
 
 test.for([
@@ -75,7 +91,7 @@ test('English has every text that is used, and translations have its placeholder
     return Object.entries(JSON.parse(messages) as Record<string, { message: string }>)
   }
   const english = texts('en')
-  const unused = english.filter(([key]) => !used(key) && !key.startsWith('test_'))
+  const unused = english.filter(([key]) => !used(key) && !/^(test|letter)_/.test(key))
   expect(unused).toEqual([])
   const expected = new Map(english)
   const places = (text: string) => text.match(/\$\d/g)

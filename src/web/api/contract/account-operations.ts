@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { json, type Operations } from './operation.ts'
+import { forOthers } from './report-operations.ts'
 
 const idPath = z.object({ id: z.uuid() })
 const cidr = z.string('Name the relay in the query, for example ?cidr=192.0.2.7')
@@ -56,8 +57,11 @@ export const accountOperations = {
     description:
       'Sends a message to the address of the account. When it arrives, report it as spam, ' +
       'complete and unchanged: it shows which mail servers are yours, and is not counted. ' +
-      'Repeating the request sends no other message while one is under way or has come back.',
+      'Repeating the request sends no other message while one is under way or has come back. ' +
+      'A provider asks for one of its mailbox users with On-Behalf-Of, and gives the address.',
     need: 'report',
+    parameters: { header: forOthers },
+    body: { 'application/json': 'TestMessageRequest' },
     answers: {
       ...json('TestMessage', 'No message was sent.'),
       ...json('TestMessage', 'The message will be sent.', { status: 202 }),

@@ -26,6 +26,7 @@ const incoming: readonly SchemaName[] = [
   'MassChoice',
   'NewMassAction',
   'RelayStatement',
+  'TestMessageRequest',
   'OutgoingEvents',
   'DeskAnswer',
 ]

@@ -7,6 +7,14 @@ export const relayStatementSchema = z.object({
   how: z.enum(['set', 'refused'], { error: 'must be "set" or "refused"' }).default('set'),
 })
 
+/** Where a test message for a mailbox user goes. */
+export const testMessageRequestSchema = z.object({
+  address: z
+    .email({ error: 'must be a mail address' })
+    .max(254)
+    .describe('With On-Behalf-Of: the address of the mailbox user.'),
+})
+
 export const relaysSchema = z.object({
   relays: list(
     z.object({

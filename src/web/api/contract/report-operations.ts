@@ -11,7 +11,7 @@ const onBehalfOf = z
     'For mail providers: your own key of the mailbox user who reports. Needs the scope ' +
       '“on-behalf”, and an account that an operator created. Each user is a reporter of its own.',
   )
-const forOthers = z.object({ 'On-Behalf-Of': onBehalfOf })
+export const forOthers = z.object({ 'On-Behalf-Of': onBehalfOf })
 const keyHeader = z.object({
   'On-Behalf-Of': onBehalfOf,
   'Idempotency-Key': z

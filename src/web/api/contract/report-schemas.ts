@@ -288,6 +288,12 @@ export const receiptSchema = z
         'True if the message had been reported as another kind or retracted before: the ' +
           'report keeps its id and now has this kind.',
       ),
+    way_in: z
+      .literal('unknown')
+      .optional()
+      .describe(
+        'Present if nobody has told which mail servers receive your mail: ask for a test message.',
+      ),
   })
   .describe('A message that was accepted, now or earlier.')
 

@@ -29,6 +29,7 @@ export const schemas = {
   WebhookTest: account.webhookTestSchema,
   WebhookMessage: account.webhookMessageSchema,
   RelayStatement: knowledge.relayStatementSchema,
+  TestMessageRequest: knowledge.testMessageRequestSchema,
   Relays: knowledge.relaysSchema,
   TestMessage: knowledge.testMessageSchema,
   Reputation: knowledge.reputationSchema,
