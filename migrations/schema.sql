@@ -286,6 +286,22 @@ create table campaign_keys (
   constraint campaign_keys_pkey PRIMARY KEY (key, generation, campaign_id)
 ) partition by RANGE (generation);
 
+-- campaign_link_parts: distributed by campaign_id
+create table campaign_link_parts (
+  campaign_id uuid not null,
+  slot smallint not null,
+  reporter_id uuid not null,
+  is_vouched boolean not null,
+  circle integer not null,
+  recipient bytea not null,
+  parts bytea not null,
+  seen_on date not null,
+  constraint campaign_link_parts_pkey PRIMARY KEY (campaign_id, slot),
+  constraint campaign_link_parts_bound CHECK ((((slot >= 0) AND (slot <= 31)) AND (length(parts) <= 256) AND (length(recipient) = 8)))
+);
+create index campaign_link_parts_reporter_idx on campaign_link_parts (reporter_id);
+create index campaign_link_parts_seen_idx on campaign_link_parts (seen_on);
+
 -- campaign_witnesses: distributed by campaign_id
 create table campaign_witnesses (
   campaign_id uuid not null,
@@ -590,6 +606,7 @@ create table feedback_reports (
   bounced_at timestamp with time zone,
   bounce_status text,
   bounce_reason text,
+  shared_parts bytea,
   constraint feedback_reports_pkey PRIMARY KEY (report_id, number, shard),
   constraint feedback_reports_consumer_fkey FOREIGN KEY (consumer_id) REFERENCES consumers(id),
   constraint feedback_reports_incidents_positive CHECK ((incidents > 0)),

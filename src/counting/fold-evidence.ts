@@ -28,14 +28,10 @@ import { listReporterEmails } from '../db/reporters.ts'
 import { DAY_MS, HOUR_MS } from '../durations.ts'
 import { complainer } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import { domainOf, registrableDomainOf } from '../mail/address.ts'
-import { freeMailDomains } from '../pieces/features/material.ts'
-import { textHash } from '../pieces/shingles/hash.ts'
 import { packDetail, PROVEN_KARMA_MIN, unpackDetail } from '../verdict/reputation/detail.ts'
 import type { PackedReport, Testified } from '../verdict/reputation/evidence.ts'
 import { type Folded, foldPieces, isEmptyDetail, type Piece } from '../verdict/reputation/fold.ts'
 import {
-  circleOf,
   freshKarma,
   type KarmaEvent,
   packWitnesses,
@@ -47,6 +43,7 @@ import {
 } from '../verdict/reputation/karma.ts'
 import type { Subject } from '../verdict/reputation/subject.ts'
 import { type Clock, untilNext, uuidTime } from '../world.ts'
+import { circleOfAccount } from './circles.ts'
 import {
   type Evidence,
   KARMA_PART,
@@ -60,8 +57,8 @@ import { inGroups, type Rounds, runRounds } from './run-roll-ups.ts'
 
 type Desk = {
   karmas: Map<string, KarmaRow>
-  /** The circles of the reporters in the testimonies. */
-  circles: ReadonlyMap<string, number>
+  /** The addresses of the reporters in the testimonies. */
+  emails: ReadonlyMap<string, string>
   changed: Map<string, KarmaRow>
   witnesses: Map<string, { list: Witness[]; day: string }>
 }
@@ -81,7 +78,7 @@ async function foldTestimonies(
   const day = now.toISOString().slice(0, 10)
   const desk: Desk = {
     karmas: new Map(),
-    circles: new Map([...emails].map(([id, email]) => [id, circleOfEmail(email)])),
+    emails,
     changed: new Map(),
     witnesses: new Map(
       found.map(({ campaignId, content }) => [campaignId, { list: unpackWitnesses(content), day }]),
@@ -101,12 +98,6 @@ async function foldTestimonies(
     [...desk.changed].sort(byKey).map(([, row]) => row),
     now,
   )
-}
-
-function circleOfEmail(email: string): number {
-  const domain = registrableDomainOf(domainOf(email))
-  const isShared = domain === undefined || freeMailDomains.has(domain)
-  return circleOf(isShared ? undefined : Number(textHash(domain) & 0xffffffffn))
 }
 
 /**
@@ -129,9 +120,7 @@ function hear(desk: Desk, testified: Testified, day: string): void {
     const known = desk.witnesses.get(campaignId)
     const isProven = karma >= PROVEN_KARMA_MIN
     const { isVouched, providerId } = karmaRow(desk, reporterId)
-    const circle = providerId
-      ? circleOf(Number(textHash(`provider\0${providerId}`) & 0xffffffffn))
-      : (desk.circles.get(reporterId) ?? circleOf(undefined))
+    const circle = circleOfAccount(desk.emails.get(reporterId), providerId)
     const signUpDay = Math.floor(uuidTime(reporterId).getTime() / DAY_MS)
     const about = { isProven, isVouched, isSupported, signUpDay, circle }
     const settled = testify(known?.list ?? [], { reporterId, side: what, ...about })

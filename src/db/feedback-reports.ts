@@ -45,6 +45,8 @@ export type Feedback = FeedbackKey & {
   recipientRole: RecipientRole
   /** Whether opaque tokens of the message are not redacted, because the consumer issued them. */
   keepsTokens: boolean
+  /** Hashes of the parts of links that are shown as they are, 8 bytes each. */
+  sharedParts: Buffer | null
   /** Whether it lists the reports merged into it one by one. */
   isDigest: boolean
   /** When a `waiting` feedback report is due to be sent. */
@@ -83,7 +85,7 @@ export const isShownUnsent = sql`(feedback_reports.state in ('queued', 'waiting'
 const columns = sql`report_id as "reportId", number, consumer_id as "consumerId", kind,
   ${shownState} as state, state = 'shadowed' as "isShadowed", incidents,
   told_as as "recipientRole", keeps_tokens as "keepsTokens",
-  is_digest as "isDigest",
+  shared_parts as "sharedParts", is_digest as "isDigest",
   case when state = 'shadowed' and finished_at is not null then null else due_at end as "dueAt",
   merged_into as "mergedInto", merged_number as "mergedNumber", address,
   created_at as "createdAt", finished_at as "finishedAt", message_id as "messageId", reply,
@@ -99,6 +101,7 @@ export type NewFeedback = FeedbackKey & {
   dueAt?: Date | null
   recipientRole?: RecipientRole
   keepsTokens?: boolean
+  sharedParts?: Buffer | null
 }
 
 /** Inserts feedback reports that are still to be composed and sent. */
@@ -116,13 +119,14 @@ export async function insertFeedback(tx: Db, feedback: readonly NewFeedback[]): 
     row.dueAt ?? null,
     row.recipientRole ?? 'network',
     row.keepsTokens ?? false,
+    row.sharedParts ?? null,
   ])
   await tx.query(
     preparedInsert(
       rows,
       (values) => sql`insert into feedback_reports
       (report_id, shard, number, consumer_id, kind, state, address, created_at, due_at, told_as,
-       keeps_tokens)
+       keeps_tokens, shared_parts)
     values ${values}`,
     ),
   )

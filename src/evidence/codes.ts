@@ -12,6 +12,8 @@ export const redactedDomain = 'redacted.invalid'
 /** A code in a text. Its length says nothing about what it replaces. */
 export const codeShape = /redacted-[a-z2-7]{16}/
 export const codeInText = new RegExp(codeShape, 'g')
+/** A text of this shape, for what is not shown to anybody. */
+export const anyCode = `redacted-${'a'.repeat(16)}`
 export const wholeCode = new RegExp(`^${codeShape.source}$`)
 
 /**

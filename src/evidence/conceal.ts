@@ -16,6 +16,8 @@ export type ConcealOptions = {
   codes: Codes
   /** Registrable domains of the consumer, which issued the identifiers under them. */
   issuers?: readonly string[]
+  /** Whether independent reporters share a part of a link. */
+  isShared?: ((part: string) => boolean) | undefined
 }
 
 /** `labelMin` as for `host`; without it, hosts are usual words. */
@@ -26,14 +28,24 @@ export class Concealer {
   readonly #identity: Identity
   readonly #codes: Codes
   readonly #issuers: ReadonlySet<string>
+  readonly #isShared: ((part: string) => boolean) | undefined
   readonly #links = new LinkWriter(this)
   /** A message repeats most of its addresses. */
   readonly #mailboxes = new Map<string, string>()
 
-  constructor({ identity, codes, issuers = [] }: ConcealOptions) {
+  constructor({ identity, codes, issuers = [], isShared }: ConcealOptions) {
     this.#identity = identity
     this.#codes = codes
     this.#issuers = new Set(issuers)
+    this.#isShared = isShared
+  }
+
+  /** Whether a part of a link is shown although it is no word; never if it names a person. */
+  readonly isShared = (part: string): boolean => {
+    if (this.#isShared?.(part) !== true) return false
+    const plain = decoded(part)
+    const spelled = (['base64', 'hex'] as const).map((form) => Buffer.from(plain, form).toString())
+    return [plain, ...spelled].every((text) => this.people(text, { isLink: true }) === text)
   }
 
   /** Whether identifiers of a host stay, because the consumer issued them. */
@@ -162,7 +174,9 @@ export class Concealer {
     const labels = named
       .split('.')
       .map((label) =>
-        between(label, codeInText, asItIs, (one) => (isShown(one) ? one : this.token(one))),
+        between(label, codeInText, asItIs, (one) =>
+          isShown(one) || (one === label && this.isShared(one)) ? one : this.token(one),
+        ),
       )
     return labels.join('.')
   }

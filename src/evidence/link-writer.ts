@@ -1,5 +1,6 @@
+import { customersDomain } from '../mail/address.ts'
 import { shorteners } from '../pieces/features/material.ts'
-import { codeInText } from './codes.ts'
+import { anyCode, codeInText } from './codes.ts'
 import { isDense, withoutSpelling } from './encodings.ts'
 import { decoded, plainText } from './plain-forms.ts'
 import type { FindOptions } from './identity.ts'
@@ -16,6 +17,8 @@ type LinkParts = {
   token: (text: string) => string
   people: (text: string, options?: FindOptions) => string
   isIssuer: (host: string) => boolean
+  /** Whether a part that is no word stays, because it cannot identify a recipient. */
+  isShared: (part: string) => boolean
 }
 
 /** Writes links: scheme, host, and the parts of path and query that are words. */
@@ -92,9 +95,12 @@ export class LinkWriter {
   }
 
   #part(text: string, kind: 'path' | 'query'): string {
+    const { token, isShared } = this.#concealer
     const write = (one: string) => {
       const plain = decoded(one)
-      return isReadable(plain, kind) && !isDense(plain) ? one : this.#concealer.token(one)
+      if (isReadable(plain, kind) && !isDense(plain)) return one
+      // What remains of a part in which a person was concealed is never shared.
+      return one === text && isShared(one) ? one : token(one)
     }
     return between(text, codeInText, (code) => code, write)
   }
@@ -105,6 +111,38 @@ export class LinkWriter {
     if (inner === text) return this.write(text, depth + 1)
     return encodeURIComponent(this.write(inner, depth + 1))
   }
+}
+
+/** Longer parts are not shared. */
+const PART_CHARS_MAX = 200
+const LINKS_READ_MAX = 100
+/** Maximum number of parts of a message that are compared with those of others. */
+const CODED_PARTS_MAX = 32
+
+/** Returns the first parts of links that would be replaced by codes, as they are written. */
+export function codedParts(urls: readonly string[]): string[] {
+  const parts = new Set<string>()
+  const add = (part: string) => {
+    if (part.length <= PART_CHARS_MAX) parts.add(part)
+    return false
+  }
+  const asItIs = (text: string) => text
+  const writer = new LinkWriter({
+    ...{ mailbox: asItIs, people: asItIs, isIssuer: () => false },
+    host: (name) => {
+      const domain = customersDomain(name.toLowerCase())
+      const own = domain === undefined ? name : name.slice(0, -domain.length)
+      for (const label of own.split('.')) if (!isReadable(label, 'label')) add(label)
+      return name
+    },
+    token: () => anyCode,
+    isShared: add,
+  })
+  for (const url of urls.slice(0, LINKS_READ_MAX)) {
+    if (parts.size >= CODED_PARTS_MAX) break
+    writer.write(url)
+  }
+  return [...parts].slice(0, CODED_PARTS_MAX)
 }
 
 const fileEnding = new RegExp(

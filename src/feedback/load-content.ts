@@ -225,6 +225,7 @@ export function contentOfCreated(created: CreatedFeedback, settings: Settings): 
     isShadowed: row.state === 'shadowed',
     ...{ incidents: 1, isDigest: false },
     ...{ recipientRole: row.recipientRole ?? 'network', keepsTokens: row.keepsTokens ?? false },
+    sharedParts: row.sharedParts ?? null,
     ...{ address: row.address, createdAt: row.createdAt, dueAt: null, finishedAt: null },
     ...{ mergedInto: null, mergedNumber: null, messageId: null, reply: null },
     ...{ bouncedAt: null, bounceStatus: null, bounceReason: null },
@@ -272,6 +273,7 @@ function contentOf(
     answerKeys: answerKeys(feedback, { domain, secret }),
     isUnsolicited: consumer.enrolledAt === null && consumer.state !== 'enrolled',
     keepsTokens: feedback.keepsTokens,
+    sharedParts: feedback.sharedParts ?? undefined,
     redactionKey: redactionKey(secret, feedback.consumerId),
   }
 }

@@ -15,6 +15,7 @@ import {
 import { type Boss, send, sendInReserve } from '../queue/boss.ts'
 import type { RecipientRole } from '../verdict/choose-contact.ts'
 import { paceOf } from './pace-feedback.ts'
+import { findSharedParts } from './shared-parts.ts'
 import { forwardReport, queueOf, reserveJobId } from './queues.ts'
 
 /** A report, and the consumer to notify of it. */
@@ -26,6 +27,8 @@ export type QueuedFeedback = {
   /** Why the consumer is notified. Default: as the abuse desk of the origin's network. */
   recipientRole?: RecipientRole
   keepsTokens?: boolean
+  /** See `Feedback`; looked up if absent. */
+  sharedParts?: Buffer | null | undefined
   /** Whether the report has no effect on others; looked up if absent. */
   isShadowed?: boolean
 }
@@ -40,6 +43,10 @@ function shadowedAmong(tx: Db, owed: readonly QueuedFeedback[]): Promise<Readonl
 /** Whether feedback that was just created waits for nothing; that of shadowed reports as well. */
 export function waitsForNothing({ state, dueAt }: NewFeedback): boolean {
   return state !== 'waiting' && (dueAt ?? null) === null
+}
+
+function emptyAsNull(bytes: Buffer | undefined): Buffer | null {
+  return bytes === undefined || bytes.length === 0 ? null : bytes
 }
 
 /** The largest number that fits into the token of a return path. */
@@ -61,9 +68,11 @@ export async function queueFeedback(
 ): Promise<NewFeedback[]> {
   if (owed.length === 0) return []
   const reportIds = [...new Set(owed.map(({ reportId }) => reportId))]
-  const [notified, shadowed] = await Promise.all([
+  const unread = owed.flatMap((one) => (one.sharedParts === undefined ? [one.reportId] : []))
+  const [notified, shadowed, shared] = await Promise.all([
     listFeedback(tx, reportIds),
     shadowedAmong(tx, owed),
+    findSharedParts(tx, [...new Set(unread)]),
   ])
   const lastKinds = new Map(
     notified.flatMap((one) => (one.state === 'withdrawn' ? [] : [[recipientKey(one), one.kind]])),
@@ -73,7 +82,7 @@ export async function queueFeedback(
     lastOf.set(reportId, Math.max(number, lastOf.get(reportId) ?? 0))
   }
   const feedback: NewFeedback[] = []
-  for (const { reportId, consumer, kind = 'complaint', recipientRole, keepsTokens } of owed) {
+  for (const { reportId, consumer, kind = 'complaint', ...one } of owed) {
     const name = recipientKey({ reportId, consumerId: consumer.id })
     const number = (lastOf.get(reportId) ?? 0) + 1
     if (lastKinds.get(name) === kind || number > NUMBER_MAX) continue
@@ -83,7 +92,8 @@ export async function queueFeedback(
     const state = shadowed.has(reportId) && { state: 'shadowed' as const }
     feedback.push({
       ...{ ...row, kind, createdAt: now, ...paceOf(consumer, now), ...state },
-      ...{ recipientRole: recipientRole ?? 'network', keepsTokens: keepsTokens ?? false },
+      ...{ recipientRole: one.recipientRole ?? 'network', keepsTokens: one.keepsTokens ?? false },
+      sharedParts: emptyAsNull(one.sharedParts ?? shared.get(reportId)),
     })
   }
   const jobs = feedback.filter(waitsForNothing)

@@ -14,6 +14,7 @@ import { parseHeader } from '../mail/header.ts'
 import { composeXarfReport } from '../mail/xarf.ts'
 import { composeAuthenticationResults } from '../origin/authenticity/authenticate.ts'
 import { leadsSomewhere } from '../pieces/links.ts'
+import { textHash } from '../pieces/shingles/hash.ts'
 import { inEnglish } from '../texts/phrases.ts'
 import {
   type FeedbackAnalysis,
@@ -116,6 +117,7 @@ export async function composeFeedback(
     identity,
     codes: createCodes(Buffer.from(content.redactionKey)),
     issuers: content.keepsTokens ? issuersOf(analysis, content) : [],
+    isShared: isSharedBy(content.sharedParts),
   })
   const { takenBack, form } = content
   const input: FeedbackReportInput = {
@@ -140,6 +142,13 @@ export async function composeFeedback(
     copy: compose(masked(input, content.answerKeys)),
     line: reportLine(input),
   }
+}
+
+/** Whether a part of a link has one of the hashes. */
+function isSharedBy(hashes: Uint8Array | undefined): ((part: string) => boolean) | undefined {
+  if (!hashes || hashes.length === 0) return undefined
+  const known = new Set(new BigUint64Array(Uint8Array.from(hashes).buffer))
+  return (part) => known.has(textHash(part))
 }
 
 /**

@@ -78,6 +78,11 @@ export type FeedbackContent = {
    * them.
    */
   keepsTokens: boolean
+  /**
+   * Hashes of the parts of links that independent reporters share, 8 bytes each: they are shown as
+   * they are.
+   */
+  sharedParts?: Uint8Array | undefined
   network: Network
   /** The reporter, as far as the account knows. */
   reporter: KnownReporter

@@ -76,8 +76,15 @@ export type AnalysisDigest = Pick<
     subjects: readonly Subject[]
     /** The verified domains and their parent domains. */
     verifiedDomains: readonly string[]
+    linkParts: LinkParts
     packed: Packed
   }
+
+/**
+ * The parts of links that may identify the recipient, as hashes of 8 bytes each, and the address
+ * that received the message, if a trusted relay wrote it.
+ */
+type LinkParts = { hashes: Uint8Array; recipient: string | undefined }
 
 /**
  * The results for a message that a mail server checks; nothing of it is stored. Contains only what

@@ -14,7 +14,9 @@ import {
   type GivenMessage,
   type PlainAnalysis,
 } from '../pieces/analyze.ts'
-import { seedShingles } from '../pieces/shingles/hash.ts'
+import { recipientsIn, untagged } from '../evidence/identity.ts'
+import { codedParts } from '../evidence/link-writer.ts'
+import { seedShingles, textHash } from '../pieces/shingles/hash.ts'
 import { trustedTimes } from '../verdict/consequences.ts'
 import { addressesAsked, relayCandidates } from '../verdict/relays.ts'
 import { subjectsOf, verifiedDomains } from '../verdict/subjects.ts'
@@ -205,6 +207,17 @@ function checkDigest(made: CountedAnalysis, options: ParserOptions): CheckDigest
   }
 }
 
+/** Finds the parts of links that may identify the recipient, and who received the message. */
+function linkPartsOf({ analysis, fields }: CountedAnalysis): AnalysisDigest['linkParts'] {
+  const hashes = codedParts(analysis.links.map(({ url }) => url)).map(textHash)
+  const [recipient] =
+    hashes.length === 0 ? [] : recipientsIn(fields, (analysis.origin?.hop ?? -1) + 1).delivered
+  return {
+    hashes: copyOf(Buffer.from(BigUint64Array.from(hashes).buffer)),
+    recipient: recipient && untagged(recipient),
+  }
+}
+
 function digestOf(made: CountedAnalysis, options: ParserOptions): Omit<AnalysisDigest, 'packed'> {
   const { analysis, shingles, fingerprints, features, telephones, shownText, text } = made
   const { kind, origin, originObstacle, listings, headers, hops, submitter } = analysis
@@ -234,5 +247,6 @@ function digestOf(made: CountedAnalysis, options: ParserOptions): Omit<AnalysisD
     features,
     subjects: subjectsOf({ ...analysis, telephones }, { originConfidenceMin }),
     verifiedDomains: verifiedDomains(analysis),
+    linkParts: linkPartsOf(made),
   }
 }

@@ -201,6 +201,8 @@ export type CountedAnalysis = {
   shownText: string
   /** The pieces of the text for a model (`text-pieces.ts`), if requested. */
   text: Uint32Array<ArrayBuffer> | undefined
+  /** The header fields from which the route was read. */
+  fields: readonly HeaderField[]
 }
 
 /** A message to analyze, with its settings. */
@@ -263,7 +265,17 @@ export async function analyzeTogether(
     const features = messageFeatures({ ...plain, ...parts, view, shingles })
     const text = readsText ? textPieces(textsOf(parts.fields, view)) : undefined
     const shownText = shownIn(view)
-    return { analysis: plain, shingles, fingerprints, features, telephones, shownText, text }
+    const { fields } = parts
+    return {
+      analysis: plain,
+      shingles,
+      fingerprints,
+      features,
+      telephones,
+      shownText,
+      text,
+      fields,
+    }
   })
 }
 

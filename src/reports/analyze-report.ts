@@ -55,6 +55,7 @@ import { findPaced } from './pace-reporters.ts'
 import { askable, findRelays, type ReportRelays } from './relays.ts'
 import { askedOf, hasEffect, type Outcome, outcomeOf, webhookEventsOf } from './report-outcomes.ts'
 import { requeueReports } from './reopen-reports.ts'
+import { shareLinks } from './share-links.ts'
 import { findIdle, type Idle, isLetterOfOurs } from './take-probes.ts'
 
 type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'rdap'> &
@@ -384,8 +385,12 @@ async function keep(
   const lookUps = kept.filter(({ row }) => row.judgment.consequence.action === 'look-up')
   const timely = judgments.filter((one) => mine.has(one.report.id) && isTimely(one))
   const effective = timely.filter(({ report }) => hasEffect(report))
+  const shared = await shareLinks(tx, timely, { campaignOf, emails }, now)
   const owed = kept.flatMap(({ row, notified, judgedAs: { hasEffect } }) =>
-    notified.map((one) => ({ reportId: row.id, ...one, isShadowed: !hasEffect })),
+    notified.map((one) => {
+      const its = { isShadowed: !hasEffect, sharedParts: shared.get(row.id) ?? null }
+      return { reportId: row.id, ...one, ...its }
+    }),
   )
   const [queued, counted] = await Promise.all([
     queueFeedback(tx, owed, app, now, { isHandedOver: isAtOnce }),

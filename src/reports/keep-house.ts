@@ -22,6 +22,7 @@ import {
   ensurePartitions,
 } from '../db/partitions.ts'
 import { removeExchangers, removeHandOvers } from '../db/mail-exchangers.ts'
+import { removeOldLinkParts } from '../db/link-parts.ts'
 import { removeProbes } from '../db/mail-probes.ts'
 import { removeSourceDays } from '../db/mail-sources.ts'
 import { removeMassActions } from '../db/mass-actions.ts'
@@ -54,6 +55,7 @@ import {
 } from './queues.ts'
 import { oldestHandOver } from './find-crowds.ts'
 import { oldestNamed } from './known-exchangers.ts'
+import { oldestLinkParts } from './share-links.ts'
 import { mailQueueOf } from './take-mailed.ts'
 
 type JobNeeds = Pick<App, 'pool' | 'boss' | 'clock' | 'log'>
@@ -190,6 +192,7 @@ export async function runKeepHouse(app: HouseNeeds): Promise<void> {
   await removeEndedSuppressions(app.pool, oldest)
   await removeExchangers(app.pool, oldestNamed(app))
   await removeHandOvers(app.pool, oldestHandOver(app))
+  await removeOldLinkParts(app.pool, oldestLinkParts(now))
   await removeProbes(app.pool, new Date(app.clock().getTime() - 365 * DAY_MS))
   await deleteUnusedRecipients(app, oldest)
   await forgetReputations(app.pool, now, app.config.retentionDays)

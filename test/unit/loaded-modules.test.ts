@@ -12,13 +12,13 @@ const root = path.join(import.meta.dirname, '../..')
  * everything behind it. Raise a cap only for something that the process really uses.
  */
 const caps: readonly [entry: string, files: number, modules: number][] = [
-  ['processes/web.ts', 580, 1415],
+  ['processes/web.ts', 595, 1430],
   ['processes/front.ts', 101, 300],
-  ['processes/work.ts', 376, 953],
+  ['processes/work.ts', 395, 975],
   ['processes/count.ts', 65, 105],
   ['processes/check.ts', 210, 870],
   ['processes/receive/receive.ts', 106, 320],
-  ['parsing/parser-thread.ts', 90, 150],
+  ['parsing/parser-thread.ts', 106, 169],
   ['parsing/unpack-thread.ts', 5, 21],
   ['parsing/files/reader-thread.ts', 9, 41],
   ['web/bodies/body-thread.ts', 27, 142],

@@ -104,14 +104,16 @@ function isContradicted(one: Witness, others: readonly Witness[]): boolean {
 
 const isVoice = ({ isProven, isSupported }: Witness) => isProven || isSupported
 
+type Account = Pick<Witness, 'isVouched' | 'signUpDay' | 'circle'>
+
 /**
  * Returns the number of witnesses who are independent of each other, and of `from` if given: each
  * signed up on another day, and is in another circle. Accounts of operators are always independent.
  */
-function countIndependent(witnesses: readonly Witness[], from?: Witness): number {
+export function countIndependent(witnesses: readonly Account[], from?: Account): number {
   const days = new Set<number>()
   const circles = new Set<number>()
-  const add = ({ isVouched, signUpDay, circle }: Witness): boolean => {
+  const add = ({ isVouched, signUpDay, circle }: Account): boolean => {
     if (isVouched) return true
     if (days.has(signUpDay) || circles.has(circle)) return false
     days.add(signUpDay)

@@ -1,0 +1,64 @@
+import sql, { bulk } from 'sql-template-tag'
+import type { Db } from './pool.ts'
+import { isOneOf, preparedRowsOf } from './prepared.ts'
+
+/** The parts of links that a reporter of a campaign received. */
+export type LinkPartsRow = {
+  campaignId: string
+  /** 0 to 31. */
+  slot: number
+  reporterId: string
+  isVouched: boolean
+  circle: number
+  /** A hash of the address that received the message. */
+  recipient: Buffer
+  /** Hashes of 8 bytes each, at most 32. */
+  parts: Buffer
+  /** A day in UTC: `2026-11-20`. */
+  seenOn: string
+}
+
+/** Returns the parts of links of campaigns, the oldest first. */
+export async function listLinkParts(
+  db: Db,
+  campaignIds: readonly string[],
+): Promise<LinkPartsRow[]> {
+  if (campaignIds.length === 0) return []
+  return preparedRowsOf(db)`
+    select campaign_id as "campaignId", slot, reporter_id as "reporterId",
+      is_vouched as "isVouched", circle, recipient, parts, seen_on::text as "seenOn"
+    from campaign_link_parts where ${isOneOf('campaign_id', campaignIds, 'uuid[]')}
+    order by seen_on, slot`
+}
+
+/** Stores what reporters received, in place of what was in the slots of their campaigns. */
+export async function keepLinkParts(tx: Db, rows: readonly LinkPartsRow[]): Promise<void> {
+  if (rows.length === 0) return
+  const values = rows
+    .toSorted((a, b) => (a.campaignId === b.campaignId ? a.slot - b.slot : before(a, b)))
+    .map((row) => [
+      ...[row.campaignId, row.slot, row.reporterId, row.isVouched, row.circle],
+      ...[row.recipient, row.parts, row.seenOn],
+    ])
+  await tx.query(sql`
+    insert into campaign_link_parts
+      (campaign_id, slot, reporter_id, is_vouched, circle, recipient, parts, seen_on)
+    values ${bulk(values)}
+    on conflict (campaign_id, slot) do update set reporter_id = excluded.reporter_id,
+      is_vouched = excluded.is_vouched, circle = excluded.circle, recipient = excluded.recipient,
+      parts = excluded.parts, seen_on = excluded.seen_on`)
+}
+
+function before(one: LinkPartsRow, other: LinkPartsRow): number {
+  return one.campaignId < other.campaignId ? -1 : 1
+}
+
+/** Deletes all that a reporter received. */
+export async function removeLinkPartsOf(tx: Db, reporterId: string): Promise<void> {
+  await tx.query(sql`delete from campaign_link_parts where reporter_id = ${reporterId}`)
+}
+
+/** Deletes what was not seen since a day. */
+export async function removeOldLinkParts(db: Db, before: Date): Promise<void> {
+  await db.query(sql`delete from campaign_link_parts where seen_on < ${before}`)
+}
