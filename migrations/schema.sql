@@ -389,6 +389,9 @@ create table consumers (
   resolved_answers integer not null default 0,
   not_ours_answers integer not null default 0,
   wrong_answers integer not null default 0,
+  originals_since timestamp with time zone,
+  originals_until timestamp with time zone,
+  originals_reason text,
   constraint consumers_pkey PRIMARY KEY (id),
   constraint consumers_address_unique UNIQUE (address),
   constraint consumers_connections_max_positive CHECK ((connections_max > 0)),
@@ -397,6 +400,7 @@ create table consumers (
   constraint consumers_health_ends CHECK (((health = 'healthy'::text) = (health_until IS NULL))),
   constraint consumers_health_known CHECK ((health = ANY (ARRAY['healthy'::text, 'failing'::text, 'dead'::text]))),
   constraint consumers_hourly_max_positive CHECK ((hourly_max > 0)),
+  constraint consumers_originals_whole CHECK (((originals_since IS NULL) = (originals_reason IS NULL))),
   constraint consumers_pace_known CHECK ((pace = ANY (ARRAY['at-once'::text, 'campaign'::text, 'digest'::text]))),
   constraint consumers_source_known CHECK ((source = ANY (ARRAY['network'::text, 'cfbl'::text, 'marketer'::text, 'enrollment'::text, 'operator'::text]))),
   constraint consumers_state_known CHECK ((state = ANY (ARRAY['found'::text, 'enrolled'::text, 'paused'::text, 'stopped'::text]))),
@@ -566,7 +570,7 @@ create table feedback_answers (
   said text,
   mail_id uuid,
   constraint feedback_answers_pkey PRIMARY KEY (report_id, number, answer, shard),
-  constraint feedback_answers_answer_known CHECK ((answer = ANY (ARRAY['resolved'::text, 'not-ours'::text, 'wrong'::text, 'stop'::text]))),
+  constraint feedback_answers_answer_known CHECK ((answer = ANY (ARRAY['resolved'::text, 'not-ours'::text, 'wrong'::text, 'stop'::text, 'original'::text]))),
   constraint feedback_answers_how_known CHECK ((how = ANY (ARRAY['link'::text, 'one-click'::text, 'mail'::text, 'operator'::text])))
 ) partition by RANGE (report_id);
 
@@ -607,10 +611,11 @@ create table feedback_reports (
   bounce_status text,
   bounce_reason text,
   shared_parts bytea,
+  has_original boolean not null default false,
   constraint feedback_reports_pkey PRIMARY KEY (report_id, number, shard),
   constraint feedback_reports_consumer_fkey FOREIGN KEY (consumer_id) REFERENCES consumers(id),
   constraint feedback_reports_incidents_positive CHECK ((incidents > 0)),
-  constraint feedback_reports_kind_known CHECK ((kind = ANY (ARRAY['complaint'::text, 'redeemed'::text]))),
+  constraint feedback_reports_kind_known CHECK ((kind = ANY (ARRAY['complaint'::text, 'redeemed'::text, 'original'::text]))),
   constraint feedback_reports_merged_whole CHECK (((state = 'merged'::text) = (merged_into IS NOT NULL))),
   constraint feedback_reports_number_positive CHECK (((number >= 1) AND (number <= 255))),
   constraint feedback_reports_state_known CHECK ((state = ANY (ARRAY['waiting'::text, 'queued'::text, 'held'::text, 'sent'::text, 'bounced'::text, 'refused'::text, 'withdrawn'::text, 'merged'::text, 'shadowed'::text]))),
@@ -691,7 +696,7 @@ create table inbound_mails (
   encoding text not null,
   content bytea storage external not null,
   constraint inbound_mails_pkey PRIMARY KEY (id),
-  constraint inbound_mails_answer_known CHECK ((answer = ANY (ARRAY['resolved'::text, 'not-ours'::text, 'wrong'::text, 'stop'::text]))),
+  constraint inbound_mails_answer_known CHECK ((answer = ANY (ARRAY['resolved'::text, 'not-ours'::text, 'wrong'::text, 'stop'::text, 'original'::text]))),
   constraint inbound_mails_encoding_known CHECK ((encoding = ANY (ARRAY['identity'::text, 'zstd'::text]))),
   constraint inbound_mails_mail_in_whole CHECK (((purpose <> 'mail-in'::text) OR (reporter_id IS NOT NULL))),
   constraint inbound_mails_matched_by_known CHECK ((matched_by = ANY (ARRAY['recipient'::text, 'envelope-id'::text, 'message-id'::text, 'return-path'::text, 'reference'::text]))),
@@ -1039,6 +1044,22 @@ create index networks_cidr_idx on networks USING spgist (cidr);
 create index networks_expiry_idx on networks (expires_at) WHERE (expires_at IS NOT NULL);
 create index networks_manual_idx on networks (cidr) WHERE (source = 'manual'::text);
 
+-- original_requests: distributed by report_id
+create table original_requests (
+  report_id uuid not null,
+  number smallint not null,
+  consumer_id uuid not null,
+  reporter_id uuid not null,
+  asked_at timestamp with time zone not null,
+  ends_at timestamp with time zone not null,
+  is_granted boolean,
+  decided_at timestamp with time zone,
+  constraint original_requests_pkey PRIMARY KEY (report_id),
+  constraint original_requests_decided CHECK (((is_granted IS NULL) = (decided_at IS NULL)))
+);
+create index original_requests_consumer_idx on original_requests (consumer_id, asked_at);
+create index original_requests_reporter_idx on original_requests (reporter_id, asked_at);
+
 -- processes: local
 create table processes (
   id uuid not null,
@@ -1225,7 +1246,7 @@ create table reporter_news (
   due_at timestamp with time zone not null,
   mailed_at timestamp with time zone,
   constraint reporter_news_pkey PRIMARY KEY (reporter_id, report_id, kind, desk),
-  constraint reporter_news_kind_known CHECK ((kind = ANY (ARRAY['question'::text, 'resolved'::text, 'not-ours'::text, 'wrong'::text, 'stop'::text])))
+  constraint reporter_news_kind_known CHECK ((kind = ANY (ARRAY['question'::text, 'resolved'::text, 'not-ours'::text, 'wrong'::text, 'stop'::text, 'original'::text])))
 );
 create index reporter_news_at_idx on reporter_news (at);
 create index reporter_news_due_idx on reporter_news (due_at) WHERE (mailed_at IS NULL);

@@ -66,7 +66,7 @@ export type Outcome<Code extends string = string> =
   | { unchanged: Code }
   | { problems: readonly InputProblem[] }
 
-/** A deletion that a second person must confirm; the id of the proposal. */
+/** An action that a second person must confirm; the id of the proposal. */
 type Proposed = { proposed: string }
 
 /** An operation of an operator: its command, form and audit entry follow from this declaration. */
@@ -89,6 +89,8 @@ export type Action<
    * proposed, and runs when a second person confirms it (`people/confirm-deletion.ts`).
    */
   deletesEvidence?(input: z.output<Input>): boolean
+  /** Whether it is proposed like a deletion, although it deletes nothing. */
+  needsSecond?: true
   input: Input
   messages: Readonly<Record<Code, Message>>
   /** Runs in a transaction, which is rolled back if the outcome contains problems. */
@@ -129,7 +131,8 @@ export async function runAction<
   requireRole(action, by)
   const input = readInput(action.input, given)
   if ('problems' in input) return input
-  if (app.config.needsFourEyes && action.deletesEvidence?.(input.data)) {
+  const isShared = action.needsSecond === true || action.deletesEvidence?.(input.data) === true
+  if (app.config.needsFourEyes && isShared) {
     return propose(action, { given, input: input.data }, app, by)
   }
   for (let count = 0; ;) {
@@ -185,10 +188,8 @@ async function propose<Input extends z.ZodObject, Part extends keyof App, Code e
       detail: detail.join('; '),
     }
     await insertProposedDeletion(tx, { id, ...act, ...proposal, expiresAt })
-    const entry = {
-      action: 'propose deletion',
-      detail: `${id}, ${action.name}: ${proposal.detail}`,
-    } as const
+    const name = action.needsSecond ? 'propose action' : 'propose deletion'
+    const entry = { action: name, detail: `${id}, ${action.name}: ${proposal.detail}` } as const
     await insertAudit(tx, { ...act, ...entry })
     return { proposed: id }
   })

@@ -70,6 +70,9 @@ export const phraseParameters = {
   'correction-sent': ['recipient', 'network'],
   'correction-held': ['recipient', 'network'],
   'correction-refused': ['recipient', 'network'],
+  'original-sent': ['recipient', 'network'],
+  'original-held': ['recipient', 'network'],
+  'original-refused': ['recipient', 'network'],
   'sent-with-others': [],
   'merged-into-digest': [],
   'merged-into-sample': [],
@@ -87,6 +90,9 @@ export const phraseParameters = {
   'answered-not-ours': ['speaker'],
   'answered-wrong': ['speaker'],
   'answered-stop': ['speaker'],
+  'answered-original': ['speaker'],
+  'original-agreed': [],
+  'original-declined': [],
 
   // Actions of the reporter or of the program.
   'kind-changed': ['kind'],

@@ -11,6 +11,7 @@ import {
   setConsumer,
   stopConsumer,
 } from '../feedback/consumer-actions.ts'
+import { endContract, setContract } from '../feedback/contract-actions.ts'
 import { consumerLines } from '../feedback/consumer-lines.ts'
 import { defineQuery, type Operations } from './command.ts'
 
@@ -59,5 +60,5 @@ async function listAll(
 /** The operations of `signalpost consumers`. */
 export const operations: Operations = [
   ...[list, exportAll, importConsumers, show],
-  ...[pauseConsumer, resumeConsumer, stopConsumer, setConsumer],
+  ...[pauseConsumer, resumeConsumer, stopConsumer, setConsumer, setContract, endContract],
 ]

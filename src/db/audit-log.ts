@@ -88,6 +88,13 @@ export const auditActions = [
   'propose deletion',
   'confirm deletion',
   'withdraw deletion',
+  'propose action',
+  'confirm action',
+  'withdraw action',
+  'set contract',
+  'end contract',
+  'give original',
+  'refuse original',
 ] as const
 
 export type AuditAction = (typeof auditActions)[number]

@@ -32,6 +32,9 @@ export type Consumer = HealthRecord & {
   source: ConsumerSource
   /** When the consumer confirmed the address and was enrolled; kept during a pause. */
   enrolledAt: Date | null
+  /** From when and until when the consumer gets originals by contract; null: without an end. */
+  originalsSince: Date | null
+  originalsUntil: Date | null
 }
 
 /** A consumer to add when its address is unknown. */
@@ -43,7 +46,8 @@ const columns = sql`id, address, state, health, health_until as "healthUntil",
   soft_bounces as "softBounces", bounces_since as "bouncesSince",
   last_bounced_at as "lastBouncedAt", paused_until as "pausedUntil", format, form, pace,
   hourly_max as "hourlyMax", connections_max as "connectionsMax", takes, source,
-  enrolled_at as "enrolledAt"`
+  enrolled_at as "enrolledAt", originals_since as "originalsSince",
+  originals_until as "originalsUntil"`
 
 /** Returns the consumers at the given addresses, by address; adds unknown ones as `found`. */
 export async function ensureConsumers(
@@ -194,6 +198,7 @@ export function countConsumersByHealth(
 /** A consumer as shown to administrators. */
 export type ConsumerDetails = Consumer & {
   note: string | null
+  originalsReason: string | null
   createdAt: Date
   /** The number of the consumer's answers of each kind. */
   resolved: number
@@ -201,12 +206,9 @@ export type ConsumerDetails = Consumer & {
   wrong: number
 }
 
-const LIST_COLUMNS = sql`id, address, state, health, health_until as "healthUntil",
-  soft_bounces as "softBounces", bounces_since as "bouncesSince",
-  last_bounced_at as "lastBouncedAt", paused_until as "pausedUntil", format, form, pace,
-  hourly_max as "hourlyMax", connections_max as "connectionsMax", takes, source,
-  enrolled_at as "enrolledAt", note, created_at as "createdAt", resolved_answers as resolved,
-  not_ours_answers as "notOurs", wrong_answers as wrong`
+const LIST_COLUMNS = sql`${columns}, note, originals_reason as "originalsReason",
+  created_at as "createdAt", resolved_answers as resolved, not_ours_answers as "notOurs",
+  wrong_answers as wrong`
 
 /** Returns a page of consumers by address; `after` is the last address of the previous page. */
 export function listConsumerPage(
@@ -238,6 +240,18 @@ export async function findConsumerDetails(
       : await db.query<ConsumerDetails>(sql`
         select ${LIST_COLUMNS} from consumers where address = ${by.address}`)
   return first(answer)
+}
+
+/** Stores from when, until when and why a consumer gets originals; null: it has no contract. */
+export async function keepContract(
+  tx: Db,
+  id: string,
+  contract: { since: Date; until: Date | null; reason: string } | null,
+): Promise<void> {
+  await tx.query(sql`
+    update consumers set originals_since = ${contract?.since ?? null},
+      originals_until = ${contract?.until ?? null}, originals_reason = ${contract?.reason ?? null}
+    where id = ${id}`)
 }
 
 /** Stores the limits and the note that an administrator set for a consumer. */

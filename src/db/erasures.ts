@@ -1,5 +1,6 @@
 import sql, { raw } from 'sql-template-tag'
 import { removeLinkPartsOf } from './link-parts.ts'
+import { removeOriginalRequestsTo } from './original-requests.ts'
 import type { Db } from './pool.ts'
 import { isId } from './prepared.ts'
 import type { ReportState } from './reports.ts'
@@ -125,6 +126,7 @@ export async function removeTraces(tx: Db, { id, email }: Person): Promise<void>
   await tx.query(sql`delete from reporter_news where reporter_id = ${id}`)
   await tx.query(sql`delete from karmas where reporter_id = ${id}`)
   await removeLinkPartsOf(tx, id)
+  await removeOriginalRequestsTo(tx, id)
   await tx.query(sql`delete from shadow_bans where reporter_id = ${id}`)
   await tx.query(sql`delete from reporter_days where reporter_id = ${id}`)
   await tx.query(sql`delete from suppressions

@@ -20,8 +20,11 @@ export const feedbackStates = [
 
 export type FeedbackState = (typeof feedbackStates)[number]
 
-/** `complaint`: reports a message; `redeemed`: withdraws the complaint (RFC 6430). */
-export type FeedbackKind = 'complaint' | 'redeemed'
+/**
+ * `complaint`: reports a message; `redeemed`: withdraws the complaint (RFC 6430); `original`: the
+ * message as it was received, which the desk asked for after the complaint.
+ */
+export type FeedbackKind = 'complaint' | 'redeemed' | 'original'
 
 /**
  * Identifies a feedback report: the report, and its number among the feedback about that report.
@@ -47,6 +50,8 @@ export type Feedback = FeedbackKey & {
   keepsTokens: boolean
   /** Hashes of the parts of links that are shown as they are, 8 bytes each. */
   sharedParts: Buffer | null
+  /** Whether it contains the message as it was received. */
+  hasOriginal: boolean
   /** Whether it lists the reports merged into it one by one. */
   isDigest: boolean
   /** When a `waiting` feedback report is due to be sent. */
@@ -85,7 +90,7 @@ export const isShownUnsent = sql`(feedback_reports.state in ('queued', 'waiting'
 const columns = sql`report_id as "reportId", number, consumer_id as "consumerId", kind,
   ${shownState} as state, state = 'shadowed' as "isShadowed", incidents,
   told_as as "recipientRole", keeps_tokens as "keepsTokens",
-  shared_parts as "sharedParts", is_digest as "isDigest",
+  shared_parts as "sharedParts", has_original as "hasOriginal", is_digest as "isDigest",
   case when state = 'shadowed' and finished_at is not null then null else due_at end as "dueAt",
   merged_into as "mergedInto", merged_number as "mergedNumber", address,
   created_at as "createdAt", finished_at as "finishedAt", message_id as "messageId", reply,
@@ -102,6 +107,7 @@ export type NewFeedback = FeedbackKey & {
   recipientRole?: RecipientRole
   keepsTokens?: boolean
   sharedParts?: Buffer | null
+  hasOriginal?: boolean
 }
 
 /** Inserts feedback reports that are still to be composed and sent. */
@@ -120,13 +126,14 @@ export async function insertFeedback(tx: Db, feedback: readonly NewFeedback[]): 
     row.recipientRole ?? 'network',
     row.keepsTokens ?? false,
     row.sharedParts ?? null,
+    row.hasOriginal ?? false,
   ])
   await tx.query(
     preparedInsert(
       rows,
       (values) => sql`insert into feedback_reports
       (report_id, shard, number, consumer_id, kind, state, address, created_at, due_at, told_as,
-       keeps_tokens, shared_parts)
+       keeps_tokens, shared_parts, has_original)
     values ${values}`,
     ),
   )
@@ -156,6 +163,7 @@ const isAnswered = (from?: string) => sql`exists (select from feedback_answers
   where feedback_answers.report_id = feedback_reports.report_id
     and feedback_answers.shard = feedback_reports.shard
     and feedback_answers.number = feedback_reports.number
+    and feedback_answers.answer <> 'original'
     ${from === undefined ? empty : sql`and feedback_answers.report_id >= ${from}`})`
 
 /**

@@ -386,3 +386,11 @@ export async function rejoinMembers(
   const names = new Set(joined.map(feedbackName))
   return members.filter((member) => !names.has(feedbackName(member)))
 }
+
+/** Takes the originals out of the complaints to a consumer that are not sent yet. */
+export async function withoutOriginals(tx: Db, consumerId: string): Promise<void> {
+  await tx.query(sql`
+    update feedback_reports set has_original = false
+    where consumer_id = ${consumerId} and has_original and kind = 'complaint'
+      and state in ('waiting', 'queued', 'held')`)
+}

@@ -1,5 +1,5 @@
 import sql, { raw } from 'sql-template-tag'
-import type { AnswerKind } from '../mail/verp.ts'
+import type { ResultKind } from '../mail/verp.ts'
 import type { Phrase } from '../phrase.ts'
 import { uuidTime } from '../world.ts'
 import { shownState } from './feedback-reports.ts'
@@ -18,7 +18,7 @@ export type OwnOutcome = {
    */
   notified: number
   /** The latest answer; null when there is none. */
-  answer: AnswerKind | null
+  answer: ResultKind | null
 }
 
 /** Filters for one's own reports. All must match; undefined matches everything. */
@@ -133,11 +133,12 @@ async function countRecipients(db: Db, ids: readonly string[]): Promise<Map<stri
   return new Map(rows.map(({ id, count }) => [id, count]))
 }
 
-async function listLastAnswers(db: Db, ids: readonly string[]): Promise<Map<string, AnswerKind>> {
+async function listLastAnswers(db: Db, ids: readonly string[]): Promise<Map<string, ResultKind>> {
   if (ids.length === 0) return new Map()
-  const { rows } = await db.query<{ id: string; answer: AnswerKind }>(sql`
+  const { rows } = await db.query<{ id: string; answer: ResultKind }>(sql`
     select distinct on (report_id) report_id as id, substr(event, 6) as answer
     from report_events where ${isOneOfIds('report_id', ids)} and event like 'desk-%'
+      and event <> 'desk-original'
     order by report_id, at desc`)
   return new Map(rows.map(({ id, answer }) => [id, answer]))
 }

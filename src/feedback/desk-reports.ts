@@ -20,7 +20,7 @@ import {
   readReportLine,
 } from '../mail/own-report.ts'
 import type { AnswerKind } from '../mail/verp.ts'
-import { findSent, takeAnswer } from './take-answer.ts'
+import { type AnswerResult, findSent, takeAnswer } from './take-answer.ts'
 
 /** The number of a feedback report as in its mail: the report and its number, with a dot. */
 export function reportNumber({ reportId, number }: FeedbackKey): string {
@@ -128,16 +128,16 @@ async function membersOf(db: Db, head: FeedbackKey): Promise<FeedbackKey[]> {
 /** Answers that a desk may give to many feedback reports at once. */
 export const groupAnswers = ['resolved', 'not-ours', 'wrong'] as const
 
-/** One answer to many feedback reports. */
+/** One answer to many feedback reports, or a request for the original of one. */
 export type GroupAnswer = {
   numbers: readonly string[]
-  answer: (typeof groupAnswers)[number]
+  answer: (typeof groupAnswers)[number] | 'original'
   said: string | undefined
   how: AnswerWay
 }
 
 /** The outcome for one feedback report; a repeated answer changes nothing. */
-export type GroupOutcome = { number: string; result: 'taken' | 'repeated' | 'unknown' }
+export type GroupOutcome = { number: string; result: AnswerResult }
 
 /** Maximum number of feedback reports in one request. */
 export const GROUP_MAX = 100
@@ -163,7 +163,8 @@ export async function answerDeskReports(
       continue
     }
     outcomes.push({ number, result: await takeAnswer(app, found.feedback, { answer, how, said }) })
-    for (const member of found.others.slice(0, membersLeft)) {
+    const others = answer === 'original' ? [] : found.others
+    for (const member of others.slice(0, membersLeft)) {
       await takeAnswer(app, member, { answer, how, said })
       membersLeft--
     }

@@ -164,10 +164,11 @@ async function correct(
   app: Pick<App, 'boss'>,
   now: Date,
 ): Promise<void> {
-  const valid = recorded.filter(({ state }) => state !== 'withdrawn')
+  const valid = recorded.filter(({ kind, state }) => kind !== 'original' && state !== 'withdrawn')
   const isOwed = ({ consumerId }: Feedback) =>
     valid.findLast((one) => one.consumerId === consumerId)?.kind === 'complaint'
-  const last = new Map(notified.map((one) => [one.consumerId, one]))
+  const others = notified.filter(({ kind }) => kind !== 'original')
+  const last = new Map(others.map((one) => [one.consumerId, one]))
   const wrong = [...last.values()].filter((one) => isOwed(one) !== (one.kind === 'complaint'))
   const consumers = await listConsumersByIds(
     tx,

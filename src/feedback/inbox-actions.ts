@@ -44,6 +44,7 @@ export const answerForDesk = defineAction({
   messages: {
     taken: 'Answer recorded, as if the desk had given it through its link.',
     repeated: 'Nothing changed. The desk had already given this answer.',
+    unavailable: 'Nothing changed. The original of this message is not available.',
     unknown: 'Nothing changed. The feedback report has been deleted or was never sent.',
   },
   async run(tx, { id: mailId, answer }, context: ActionContext<'boss' | 'config'>) {

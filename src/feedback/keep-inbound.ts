@@ -259,7 +259,8 @@ export async function keepReply(
     said: text,
     mailId: id,
   })
-  if (taken === 'unknown') return forPeople(phrase('inbound-answer-unsent'))
+  if (taken === 'unknown' || taken === 'unavailable')
+    return forPeople(phrase('inbound-answer-unsent'))
   const code = taken === 'repeated' ? 'inbound-answer-repeated' : 'inbound-answer-recorded'
   return { phrases: [phrase(code, { answer })], needsLook: false }
 }

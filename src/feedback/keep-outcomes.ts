@@ -28,6 +28,7 @@ import { takeBackComplaints, takeBackOutdated } from './take-back-complaints.ts'
 
 const outcomeCodes = {
   complaint: { sent: 'feedback-sent', held: 'feedback-held', refused: 'feedback-refused' },
+  original: { sent: 'original-sent', held: 'original-held', refused: 'original-refused' },
   redeemed: { sent: 'correction-sent', held: 'correction-held', refused: 'correction-refused' },
 } as const satisfies Record<FeedbackKind, Record<string, PhraseCode>>
 

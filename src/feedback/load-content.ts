@@ -23,6 +23,7 @@ import type { PlainAnalysis } from '../pieces/analyze.ts'
 import { inEnglish } from '../texts/phrases.ts'
 import { topicOf } from '../verdict/choose-contact.ts'
 import { type Complaint, isContinued } from '../verdict/consequences.ts'
+import { isOriginalAskable } from '../verdict/consumers.ts'
 import { strongestAgainst, symbolsOfMessage, type Verdict } from '../verdict/verdict.ts'
 
 /** Maximum number of messages that one feedback report lists, including its own. */
@@ -225,7 +226,7 @@ export function contentOfCreated(created: CreatedFeedback, settings: Settings): 
     isShadowed: row.state === 'shadowed',
     ...{ incidents: 1, isDigest: false },
     ...{ recipientRole: row.recipientRole ?? 'network', keepsTokens: row.keepsTokens ?? false },
-    sharedParts: row.sharedParts ?? null,
+    ...{ sharedParts: row.sharedParts ?? null, hasOriginal: row.hasOriginal ?? false },
     ...{ address: row.address, createdAt: row.createdAt, dueAt: null, finishedAt: null },
     ...{ mergedInto: null, mergedNumber: null, messageId: null, reply: null },
     ...{ bouncedAt: null, bounceStatus: null, bounceReason: null },
@@ -274,6 +275,8 @@ function contentOf(
     isUnsolicited: consumer.enrolledAt === null && consumer.state !== 'enrolled',
     keepsTokens: feedback.keepsTokens,
     sharedParts: feedback.sharedParts ?? undefined,
+    hasOriginal: feedback.hasOriginal,
+    mayAskOriginal: isOriginalAskable(feedback) && known.feedbackType === 'abuse',
     redactionKey: redactionKey(secret, feedback.consumerId),
   }
 }

@@ -125,8 +125,8 @@ async function paceConsumer(tx: Db, consumerId: string, app: Needs): Promise<num
 }
 
 /**
- * Groups the feedback due for one consumer into mails. A digest contains at most 100 reports and no
- * report that already represents a campaign. A report without a campaign gets a separate mail.
+ * Groups the feedback due for one consumer into mails. An original is a mail of its own. A digest
+ * contains at most 100 reports and no report that already represents a campaign. A report without a campaign gets a separate mail.
  */
 function groupIntoMails(due: readonly DueFeedback[], pace: Consumer['pace']): FeedbackMail[] {
   const alone = (head: DueFeedback) => ({ head, members: [], isDigest: head.isDigest })
@@ -134,16 +134,18 @@ function groupIntoMails(due: readonly DueFeedback[], pace: Consumer['pace']): Fe
     const whole = due.filter(({ isDigest }) => isDigest)
     const byCampaign = Map.groupBy(
       due.filter(({ isDigest }) => !isDigest),
-      ({ kind, campaignId, reportId }) => `${kind} ${campaignId ?? reportId}`,
+      ({ kind, campaignId, reportId }) =>
+        `${kind} ${(kind === 'original' ? null : campaignId) ?? reportId}`,
     )
     const samples = [...byCampaign.values()].flatMap(([head, ...members]) =>
       head ? [{ head, members, isDigest: false }] : [],
     )
     return [...samples, ...whole.map(alone)]
   }
-  const ready = due.filter(({ incidents }) => incidents > 1).map(alone)
+  const isAlone = ({ incidents, kind }: DueFeedback) => incidents > 1 || kind === 'original'
+  const ready = due.filter(isAlone).map(alone)
   const mails: FeedbackMail[] = []
-  const singles = due.filter(({ incidents }) => incidents === 1)
+  const singles = due.filter((one) => !isAlone(one))
   for (const its of Map.groupBy(singles, ({ kind }) => kind).values()) {
     for (let from = 0; from < its.length; from += DIGEST_MAX) {
       const [head, ...members] = its.slice(from, from + DIGEST_MAX)

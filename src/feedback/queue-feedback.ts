@@ -14,6 +14,7 @@ import {
 } from '../db/shadow-bans.ts'
 import { type Boss, send, sendInReserve } from '../queue/boss.ts'
 import type { RecipientRole } from '../verdict/choose-contact.ts'
+import { hasContract } from '../verdict/consumers.ts'
 import { paceOf } from './pace-feedback.ts'
 import { findSharedParts } from './shared-parts.ts'
 import { forwardReport, queueOf, reserveJobId } from './queues.ts'
@@ -55,7 +56,8 @@ const NUMBER_MAX = 255
 /**
  * Queues feedback reports under the next free numbers of their reports: immediately with a job, or
  * to wait until the consumer's pace allows sending. Skips a consumer whose last feedback about the
- * report was of the same kind; withdrawn feedback does not count. Feedback on shadowed reports has
+ * report was of the same kind; withdrawn feedback does not count. An original is sent once, at once.
+ * Feedback on shadowed reports has
  * jobs too, but is never sent: its reporters see what would be sent. Returns the queued feedback.
  * `isHandedOver`: the caller passes it to `forwardAtOnce` after its transaction.
  */
@@ -75,7 +77,13 @@ export async function queueFeedback(
     findSharedParts(tx, [...new Set(unread)]),
   ])
   const lastKinds = new Map(
-    notified.flatMap((one) => (one.state === 'withdrawn' ? [] : [[recipientKey(one), one.kind]])),
+    notified.flatMap((one) => {
+      const isOther = one.state === 'withdrawn' || one.kind === 'original'
+      return isOther ? [] : [[recipientKey(one), one.kind]]
+    }),
+  )
+  const originals = new Set(
+    notified.flatMap((one) => (one.kind === 'original' ? [recipientKey(one)] : [])),
   )
   const lastOf = new Map<string, number>()
   for (const { reportId, number } of notified) {
@@ -85,14 +93,18 @@ export async function queueFeedback(
   for (const { reportId, consumer, kind = 'complaint', ...one } of owed) {
     const name = recipientKey({ reportId, consumerId: consumer.id })
     const number = (lastOf.get(reportId) ?? 0) + 1
-    if (lastKinds.get(name) === kind || number > NUMBER_MAX) continue
-    lastKinds.set(name, kind)
+    const isKnown = kind === 'original' ? originals.has(name) : lastKinds.get(name) === kind
+    if (isKnown || number > NUMBER_MAX) continue
+    if (kind === 'original') originals.add(name)
+    else lastKinds.set(name, kind)
     lastOf.set(reportId, number)
     const row = { reportId, number, consumerId: consumer.id, address: consumer.address }
+    const paced = kind === 'original' ? { ...consumer, pace: 'at-once' as const } : consumer
     const state = shadowed.has(reportId) && { state: 'shadowed' as const }
     feedback.push({
-      ...{ ...row, kind, createdAt: now, ...paceOf(consumer, now), ...state },
+      ...{ ...row, kind, createdAt: now, ...paceOf(paced, now), ...state },
       ...{ recipientRole: one.recipientRole ?? 'network', keepsTokens: one.keepsTokens ?? false },
+      hasOriginal: kind === 'original' || (kind === 'complaint' && hasContract(consumer, now)),
       sharedParts: emptyAsNull(one.sharedParts ?? shared.get(reportId)),
     })
   }

@@ -75,7 +75,7 @@ function obstacleOf(
   report: Report | undefined,
   { config }: Pick<Needs, 'config'>,
 ): Phrase | undefined {
-  if (kind !== 'complaint') return undefined
+  if (kind === 'redeemed') return undefined
   if (report?.state === 'retracted') return phrase('report-was-retracted')
   const isEnrolled = enrolledAt !== null || state === 'enrolled'
   if (config.forwardTo === 'any' || isEnrolled) return undefined

@@ -22,6 +22,7 @@ import type { AnswerKind } from '../mail/verp.ts'
 import { queueWebhooks } from '../people/deliver-webhooks.ts'
 import { phrase, type PhraseCode } from '../phrase.ts'
 import { stopFeedback } from './change-consumer.ts'
+import { askForOriginal, findRequestState } from './original-requests.ts'
 import { type NextContact, notifyNextContact } from './next-contact.ts'
 
 /** Counts that a desk resolved the reported problem. Call once per answer. */
@@ -70,10 +71,10 @@ export async function markNotOurs(
 }
 
 /**
- * The result of an answer. A repeated answer, or an answer to feedback that was not sent, changes
- * nothing.
+ * The result of an answer. A repeated answer, an answer to feedback that was not sent, and a request
+ * for an original that is not available, change nothing.
  */
-export type AnswerResult = 'taken' | 'repeated' | 'unknown'
+export type AnswerResult = 'taken' | 'repeated' | 'unavailable' | 'unknown'
 
 /** Details of an answer: the desk's comment, and the mail that contained it. */
 export type AnswerContext = { said?: string | undefined; mailId?: string | undefined }
@@ -86,6 +87,7 @@ const answerCodes = {
   'not-ours': 'answered-not-ours',
   wrong: 'answered-wrong',
   stop: 'answered-stop',
+  original: 'answered-original',
 } as const satisfies Record<AnswerKind, PhraseCode>
 
 /**
@@ -104,6 +106,10 @@ export async function recordAnswer(
 ): Promise<AnswerResult> {
   const feedback = await findSent(tx, { reportId, number })
   if (!feedback) return 'unknown'
+  if (answer === 'original') {
+    if (await findRequestState(tx, feedback, now)) return 'repeated'
+    if (!(await askForOriginal(tx, feedback, now))) return 'unavailable'
+  }
   const words = storableText(concealKeys(said?.trim() ?? ''), COMMENT_CHARS_MAX)
   const isNew = await insertAnswer(tx, {
     ...{ reportId, number, answer, how, at: now, mailId: mailId ?? null },
@@ -137,7 +143,9 @@ async function notifyReporters(
   now: Date,
 ): Promise<void> {
   const { reportId, number, address } = feedback
-  const meant = await listAnswered(tx, feedback, answer === 'not-ours' ? 'of its block' : 'all')
+  const which = answer === 'not-ours' ? 'of its block' : 'all'
+  // A sample is enough to ask one reporter.
+  const meant = answer === 'original' ? [] : await listAnswered(tx, feedback, which)
   const reportIds = [...new Set([reportId, ...meant.map((one) => one.reportId)])]
   const event = {
     at: now,

@@ -1,6 +1,7 @@
 import type { App } from '../app.ts'
 import { listOutcomes } from '../db/own-reports.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
+import { listOpenRequests } from '../db/original-requests.ts'
 import {
   claimNews,
   findNewsReader,
@@ -86,20 +87,25 @@ async function writeTo(tx: Db, reporterId: string, app: Needs, now: Date): Promi
   const reader = await findNewsReader(tx, reporterId)
   if (news.length === 0 || !reader) return
   if ((await listSuppressed(tx, [reader.email], now)).size > 0) return
-  const current = await stillTrue(tx, news)
+  const current = await stillTrue(tx, news, now)
   if (current.length > 0) await queueNewsLetter(tx, reader, current, app, now)
 }
 
 /** News with its report. */
 type ReportNews = ReporterNews & { report: Pick<Report, 'id' | 'subject' | 'receivedAt'> }
 
-async function stillTrue(tx: Db, news: readonly ReporterNews[]): Promise<ReportNews[]> {
+async function stillTrue(tx: Db, news: readonly ReporterNews[], now: Date): Promise<ReportNews[]> {
   const reports = await listReportsByIds(tx, [...new Set(news.map(({ reportId }) => reportId))])
   const outcomes = await listOutcomes(tx, reports)
+  const requested = news.flatMap((one) => (one.kind === 'original' ? [one.reportId] : []))
+  const open = await listOpenRequests(tx, requested, now)
   return news.flatMap((one) => {
     const report = reports.find(({ id }) => id === one.reportId)
     if (!report || report.state === 'retracted') return []
-    const isOpen = one.kind !== 'question' || outcomes.get(report.id)?.isAsking === true
+    const isOpen =
+      one.kind === 'original'
+        ? open.has(report.id)
+        : one.kind !== 'question' || outcomes.get(report.id)?.isAsking === true
     return isOpen ? [{ ...one, report }] : []
   })
 }
@@ -133,24 +139,30 @@ export function composeNews(
 ): LetterBody & { subject: string } {
   const texts = textsIn(language)
   const questions = news.filter(({ kind }) => kind === 'question')
-  const answers = news.filter(({ kind }) => kind !== 'question')
+  const originals = news.filter(({ kind }) => kind === 'original')
+  const answers = news.filter(({ kind }) => kind !== 'question' && kind !== 'original')
   const itemOf = (one: ReportNews) => ({
     text: lineOf(one, texts),
-    url: `${publicUrl}/reports/${one.reportId}`,
+    url: `${publicUrl}/reports/${one.reportId}${one.kind === 'original' ? '/original' : ''}`,
   })
   const listed = (some: readonly ReportNews[]) => some.slice(0, LISTED_MAX).map(itemOf)
-  const more = news.length - listed(answers).length - listed(questions).length
+  const shown = [answers, questions, originals].map((some) => listed(some).length)
+  const more = news.length - shown.reduce((sum, one) => sum + one, 0)
   const parts: LetterPart[] = [
     texts('newsLetters.greeting'),
     ...(questions.length > 0
       ? [texts('newsLetters.questions', { n: questions.length }), { items: listed(questions) }]
+      : []),
+    ...(originals.length > 0
+      ? [texts('newsLetters.originals', { n: originals.length }), { items: listed(originals) }]
       : []),
     ...(answers.length > 0 ? [texts('newsLetters.answers'), { items: listed(answers) }] : []),
     ...(more > 0 ? [texts('newsLetters.more', { n: more })] : []),
     { action: texts('newsLetters.action'), url: `${publicUrl}/reports` },
     { small: texts('newsLetters.off'), url: offUrl },
   ]
-  const about = questions.length === 0 ? 'answers' : answers.length === 0 ? 'questions' : 'both'
+  const asking = questions.length + originals.length
+  const about = asking === 0 ? 'answers' : answers.length === 0 ? 'questions' : 'both'
   const subject = texts(`newsLetters.subjects.${about}`, { n: news.length })
   return { subject, ...composeBody(parts, language) }
 }

@@ -47,9 +47,14 @@ export type FeedbackReportInput = {
 /** A copy of a message that may leave, composed for its recipient. */
 export type MessageCopy = {
   fields: HeaderField[]
-  /** The copy as a message, or only its header, in 7 bits, as a Latin-1 view. */
+  /**
+   * The copy as a message, or only its header, as a Latin-1 view: in 7 bits, unless it is the
+   * original.
+   */
   content: string
   form: 'whole' | 'headers'
+  /** Whether the content is the message as it was received. */
+  isOriginal?: boolean
 }
 
 /**
@@ -58,7 +63,8 @@ export type MessageCopy = {
  * message. The Subject is taken from the reported message (RFC 5965 §2, point h). The report is
  * 7-bit with CRLF line ends, and the same input gives the same bytes. Auto-Submitted prevents
  * automatic replies (RFC 3834 §5). There is no Precedence field, because ticket systems would treat
- * the report as bulk mail.
+ * the report as bulk mail. Only an original may have 8-bit bytes: a message in a mail must not be
+ * encoded (RFC 2046 §5.2.1).
  *
  * Throws a RangeError when an address or the token could break the header.
  */
@@ -66,7 +72,8 @@ export function composeFeedbackReport(input: FeedbackReportInput): Buffer {
   const machine = feedbackFields(input.facts, input.explanation)
   const { form, content } = input.original
   const type = form === 'whole' ? 'message/rfc822' : 'text/rfc822-headers'
-  const last = `Content-Type: ${type}\r\nContent-Transfer-Encoding: 7bit\r\n\r\n${content}`
+  const encoding = /[\x80-\xff]/.test(content) ? '8bit' : '7bit'
+  const last = `Content-Type: ${type}\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n${content}`
   return assembleReport(input, { machine, last, format: 'arf' })
 }
 

@@ -3,7 +3,7 @@ import type { FeedbackFormat } from './feedback-format.ts'
 import type { HeaderField } from './header.ts'
 import { composeMailDate, type FeedbackFacts, feedbackTypes } from './mail-parts.ts'
 import { cleanLine, fact, wrap } from './text.ts'
-import type { AnswerKind } from './verp.ts'
+import type { AnswerKind, ResultKind } from './verp.ts'
 
 /** The machine that handed one message over, and when. */
 export type MessageSource = {
@@ -39,6 +39,8 @@ export type FeedbackExplanation = {
   complaint?: ExplainedComplaint | undefined
   /** Pages for answers; each asks for confirmation before it acts. */
   answers?: Readonly<Record<AnswerKind, string>> | undefined
+  /** Whether the recipient can ask for the message as it was received. */
+  mayAskOriginal?: boolean | undefined
   /** Whether the recipient never asked for reports; then the text explains why it receives one. */
   isUnsolicited?: boolean | undefined
   /** Whether the body is not the original one but rebuilt from what a mail program stored. */
@@ -64,6 +66,7 @@ export type ExplainedComplaint = {
 export type ReportSample = {
   fields: readonly HeaderField[]
   form: 'whole' | 'headers'
+  isOriginal?: boolean
   format: FeedbackFormat
 }
 
@@ -83,7 +86,7 @@ const opinions: Record<ExplainedComplaint['verdict'], string> = {
 export function composeFeedbackText(
   facts: FeedbackFacts,
   explanation: FeedbackExplanation,
-  { fields, form, format }: ReportSample,
+  { fields, form, format, isOriginal = false }: ReportSample,
 ): string {
   const paragraphs = [
     headLines(facts, explanation),
@@ -97,7 +100,7 @@ export function composeFeedbackText(
     ],
     ...signLines(explanation),
     wrap(requestOf(facts, explanation), ''),
-    wrap(attachedOf(facts, form), ''),
+    wrap(isOriginal ? originalNote : attachedOf(facts, form), ''),
     ...(explanation.isRebuilt === true ? [wrap(rebuiltNote, '')] : []),
     answerLines(facts, explanation),
     ...(explanation.isUnsolicited === true ? [wrap(unsolicitedOf(explanation), '')] : []),
@@ -251,11 +254,15 @@ function attachedOf({ incidents = 1 }: FeedbackFacts, form: 'whole' | 'headers')
   )
 }
 
+const originalNote =
+  'The message is attached as it was received. It identifies its recipient: use it only to stop ' +
+  'the abuse, and do not pass it on.'
+
 const rebuiltNote =
   "The reporter's mail program does not keep messages as they were sent. The header is the one " +
   'that it received. The body was rebuilt, so signatures over it cannot be verified.'
 
-const answerLabels: readonly [AnswerKind, string][] = [
+const answerLabels: readonly [ResultKind, string][] = [
   ['resolved', 'Resolved'],
   ['not-ours', 'Not ours'],
   ['wrong', 'Wrong'],
@@ -264,7 +271,7 @@ const answerLabels: readonly [AnswerKind, string][] = [
 
 function answerLines(
   { feedbackType }: FeedbackFacts,
-  { answers, reportNumber }: FeedbackExplanation,
+  { answers, reportNumber, mayAskOriginal }: FeedbackExplanation,
 ): string[] {
   const purpose = 'To answer, to ask a question, or to stop our reports'
   if (!answers) return wrap(`${purpose}, reply to this mail and quote ${reportNumber}.`, '')
@@ -285,6 +292,12 @@ function answerLines(
         'Wrong: the message was not abuse. Stop: send us no more reports.',
       '',
     ),
+    ...(mayAskOriginal === true
+      ? [
+          ...wrap('If you need the message as it was received, open this page:', ''),
+          ...fact('Original', answers.original),
+        ]
+      : []),
   ]
 }
 

@@ -108,9 +108,12 @@ function uuidOf(bytes: Buffer): string {
 }
 
 /** The answers that an abuse desk can give to a feedback report. */
-export const answerKinds = ['resolved', 'not-ours', 'wrong', 'stop'] as const
+export const answerKinds = ['resolved', 'not-ours', 'wrong', 'stop', 'original'] as const
 
 export type AnswerKind = (typeof answerKinds)[number]
+
+/** The answers that say what became of a report; `original` asks for more. */
+export type ResultKind = Exclude<AnswerKind, 'original'>
 
 const ANSWER_PURPOSE = 'answer link 1'
 
@@ -129,6 +132,7 @@ export function answerLinks(
     'not-ours': linkOf('not-ours'),
     wrong: linkOf('wrong'),
     stop: linkOf('stop'),
+    original: linkOf('original'),
   }
 }
 

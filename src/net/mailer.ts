@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer'
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createTransport } from 'nodemailer'
@@ -418,7 +419,7 @@ function finishedMessage(
   const message = {
     getEnvelope: () => {
       begin()
-      return { from, to: [to], size: raw.length }
+      return { from, to: [to], size: raw.length, use8BitMime: !isAscii(raw) }
     },
     // Used only for the library's log, which is disabled.
     messageId: () => '',

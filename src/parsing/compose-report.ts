@@ -4,7 +4,12 @@ import { Concealer } from '../evidence/conceal.ts'
 import { HOST_LABEL_MIN } from '../evidence/copy-fields.ts'
 import { createIdentity } from '../evidence/identity.ts'
 import { registrableDomain, registrableDomainOf } from '../mail/address.ts'
-import { composeFeedbackReport, type FeedbackReportInput, reportLine } from '../mail/arf.ts'
+import {
+  composeFeedbackReport,
+  type FeedbackReportInput,
+  type MessageCopy,
+  reportLine,
+} from '../mail/arf.ts'
 import { concealKeysIn, hasPlainKey } from '../mail/conceal-keys.ts'
 import type { FeedbackFormat } from '../mail/feedback-format.ts'
 import type { FeedbackExplanation, MessageSource } from '../mail/feedback-text.ts'
@@ -133,7 +138,11 @@ export async function composeFeedback(
     domain: content.domain,
     facts: feedbackFactsOf(analysis, content, concealer, identity.recipient),
     explanation: explanationOf(analysis, content, concealer),
-    original: await composeCopy(message, analysis, { concealer, form }),
+    original: withOriginal(
+      await composeCopy(message, analysis, { concealer, form }),
+      message,
+      content,
+    ),
   }
   // XARF has no type for mail that is not spam.
   const compose = composers[content.feedbackType === 'not-spam' ? 'arf' : content.format]
@@ -142,6 +151,21 @@ export async function composeFeedback(
     copy: compose(masked(input, content.answerKeys)),
     line: reportLine(input),
   }
+}
+
+/**
+ * Replaces the composed copy by the message as it was received, in which our own keys are masked.
+ * The fields for the report's own header stay those of the copy.
+ */
+function withOriginal(
+  copy: MessageCopy,
+  message: Buffer,
+  { hasOriginal, form }: Pick<FeedbackContent, 'hasOriginal' | 'form'>,
+): MessageCopy {
+  if (hasOriginal !== true) return copy
+  const end = form === 'whole' ? message.length : parseHeader(message).bodyOffset
+  const content = message.toString('latin1', 0, end).replace(/\r\n|\r|\n/g, '\r\n')
+  return { ...copy, content, isOriginal: true }
 }
 
 /** Whether a part of a link has one of the hashes. */
@@ -180,6 +204,7 @@ function masked(input: FeedbackReportInput, keys: readonly string[]): FeedbackRe
         'not-ours': withoutKeys(answers['not-ours'], keys),
         wrong: withoutKeys(answers.wrong, keys),
         stop: withoutKeys(answers.stop, keys),
+        original: withoutKeys(answers.original, keys),
       },
     },
   }
@@ -222,6 +247,7 @@ function explanationOf(
     why: why.map((one) => concealer.words(inEnglish(one), { labelMin: HOST_LABEL_MIN })),
     complaint: content.complaint,
     answers: content.answerLinks,
+    mayAskOriginal: content.mayAskOriginal,
     isUnsolicited: content.isUnsolicited,
     isRebuilt,
     takenBack: takenBack === undefined ? undefined : `${content.reportId}.${takenBack}`,

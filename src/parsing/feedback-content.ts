@@ -83,6 +83,10 @@ export type FeedbackContent = {
    * they are.
    */
   sharedParts?: Uint8Array | undefined
+  /** Whether it contains the message as it was received, instead of the composed copy. */
+  hasOriginal?: boolean
+  /** Whether the consumer can ask for it. */
+  mayAskOriginal?: boolean
   network: Network
   /** The reporter, as far as the account knows. */
   reporter: KnownReporter

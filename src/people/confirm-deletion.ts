@@ -15,26 +15,27 @@ const idInput = z.object({ id: z.uuid({ error: 'Unknown proposal.' }) })
 const over = 'This proposal has been confirmed or withdrawn, or it has expired.'
 
 /**
- * Declares the actions that end the proposal of one of the `deleting` actions. `confirm` runs it in
- * the name of a second person, who has the same right; `withdraw` drops it.
+ * Declares the actions that end the proposal of one of the `proposable` actions. `confirm` runs it
+ * in the name of a second person, who has the same right; `withdraw` drops it.
  */
-export function proposalActions(deleting: readonly Action[]) {
-  const role = roles.findLast((one) => deleting.some((action) => action.role === one))
+export function proposalActions(proposable: readonly Action[]) {
+  const role = roles.findLast((one) => proposable.some((action) => action.role === one))
+  const find = (name: string | undefined) => proposable.find((action) => action.name === name)
   const common = { role: role ?? 'administrator', input: idInput }
   const confirm = defineAction({
     ...common,
     name: 'deletions confirm',
-    summary: 'confirm a deletion that another person proposed',
+    summary: 'confirm what another person proposed',
     audit: 'confirm deletion',
     asksPassword: true,
     messages: {
-      confirmed: 'Confirmed. The deletion has begun.',
+      confirmed: 'Confirmed. It takes effect.',
       over,
       own: 'A second person must confirm what you propose.',
     },
     async run(tx, { id }, context: ActionContext<keyof App>) {
       const proposal = await holdProposedDeletion(tx, id, context.at)
-      const action = deleting.find(({ name }) => name === proposal?.action)
+      const action = find(proposal?.action)
       if (!proposal || !action) return { unchanged: 'over' }
       if (proposal.reporterId === context.reporterId) return { unchanged: 'own' }
       const input = readInput(action.input, proposal.given)
@@ -44,21 +45,24 @@ export function proposalActions(deleting: readonly Action[]) {
       if ('unchanged' in step) return { problems: [{ message: messageOf(action, step.unchanged) }] }
       if (step.isPartial !== true) await removeProposedDeletion(tx, id)
       const who = proposal.reporterId ?? 'the command line'
-      const detail = `${id}, ${action.name}, proposed by ${who}`
-      return { ...step, done: 'confirmed', audit: [detail, ...auditDetails(action, step)] }
+      const name = action.needsSecond ? 'confirm action' : 'confirm deletion'
+      const entry = { action: name, detail: `${id}, ${action.name}, proposed by ${who}` } as const
+      return { ...step, done: 'confirmed', audit: [entry, ...auditDetails(action, step)] }
     },
   })
   const withdraw = defineAction({
     ...common,
     name: 'deletions withdraw',
-    summary: 'withdraw a deletion that waits for a second person',
+    summary: 'withdraw what waits for a second person',
     audit: 'withdraw deletion',
-    messages: { withdrawn: 'Withdrawn. Nothing is deleted.', over },
+    messages: { withdrawn: 'Withdrawn. Nothing changes.', over },
     async run(tx, { id }, { at }) {
       const proposal = await holdProposedDeletion(tx, id, at)
       if (!proposal) return { unchanged: 'over' }
       await removeProposedDeletion(tx, id)
-      return { done: 'withdrawn', audit: id }
+      const isDeletion = find(proposal.action)?.needsSecond !== true
+      const action = isDeletion ? 'withdraw deletion' : 'withdraw action'
+      return { done: 'withdrawn', audit: [{ action, detail: id }] }
     },
   })
   return { confirm, withdraw }

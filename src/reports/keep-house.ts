@@ -26,6 +26,7 @@ import { removeOldLinkParts } from '../db/link-parts.ts'
 import { removeProbes } from '../db/mail-probes.ts'
 import { removeSourceDays } from '../db/mail-sources.ts'
 import { removeMassActions } from '../db/mass-actions.ts'
+import { removeOriginalRequests } from '../db/original-requests.ts'
 import { removeProposedDeletions } from '../db/proposed-deletions.ts'
 import { inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
@@ -192,6 +193,7 @@ export async function runKeepHouse(app: HouseNeeds): Promise<void> {
   await removeEndedSuppressions(app.pool, oldest)
   await removeExchangers(app.pool, oldestNamed(app))
   await removeHandOvers(app.pool, oldestHandOver(app))
+  await removeOriginalRequests(app.pool, oldest)
   await removeOldLinkParts(app.pool, oldestLinkParts(now))
   await removeProbes(app.pool, new Date(app.clock().getTime() - 365 * DAY_MS))
   await deleteUnusedRecipients(app, oldest)

@@ -10,7 +10,12 @@ import {
 import { storableText } from '../mail/text.ts'
 import { readAsn } from '../origin/network-tables/text-tables.ts'
 import { mergeLayers, type NetworkLayer } from '../origin/networks.ts'
-import { type FeedbackTopic, feedbackTopics, type ScopeMatch } from './choose-contact.ts'
+import {
+  type FeedbackTopic,
+  feedbackTopics,
+  type RecipientRole,
+  type ScopeMatch,
+} from './choose-contact.ts'
 
 /** A block, autonomous system or domain for which a consumer enrolled. */
 export type ConsumerScope = Pick<ScopeMatch, 'kind' | 'value'>
@@ -170,4 +175,26 @@ export function answersForBlock(
 
 function names(contacts: readonly string[], address: string): boolean {
   return contacts.some((contact) => contact.toLowerCase() === address.toLowerCase())
+}
+
+/** Whether a consumer gets originals by contract at a given time. */
+export function hasContract(
+  { originalsSince, originalsUntil }: { originalsSince: Date | null; originalsUntil: Date | null },
+  now: Date,
+): boolean {
+  return originalsSince !== null && (originalsUntil === null || originalsUntil > now)
+}
+
+/**
+ * Whether a desk can ask for the original of what a feedback report describes. The desk of a
+ * network only: the sender of the message names other recipients.
+ */
+export function isOriginalAskable(feedback: {
+  kind: string
+  recipientRole: RecipientRole
+  hasOriginal: boolean
+  isShadowed: boolean
+}): boolean {
+  const { kind, recipientRole, hasOriginal, isShadowed } = feedback
+  return kind === 'complaint' && recipientRole === 'network' && !hasOriginal && !isShadowed
 }

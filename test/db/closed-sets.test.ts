@@ -56,7 +56,7 @@ function all<Union extends string>() {
       : { missing: Exclude<Union, Given> }
 }
 
-const answers = all<AnswerKind>()('resolved', 'not-ours', 'wrong', 'stop')
+const answers = all<AnswerKind>()('resolved', 'not-ours', 'wrong', 'stop', 'original')
 const encodings = all<Packed['encoding']>()('identity', 'zstd')
 const languages = all<Language>()('en', 'fr', 'ru')
 const roles = all<Role>()('viewer', 'analyst', 'operator', 'administrator')
@@ -89,7 +89,7 @@ const known: Record<string, string[]> = {
   feedback_answers_answer_known: answers,
   feedback_answers_how_known: all<AnswerWay>()('link', 'one-click', 'mail', 'operator'),
   feedback_messages_encoding_known: encodings,
-  feedback_reports_kind_known: all<FeedbackKind>()('complaint', 'redeemed'),
+  feedback_reports_kind_known: all<FeedbackKind>()('complaint', 'redeemed', 'original'),
   // `shadowed` is stored, and read as what others would see.
   feedback_reports_state_known: all<FeedbackState | 'shadowed'>()(
     'waiting',
@@ -207,6 +207,7 @@ const known: Record<string, string[]> = {
     'not-ours',
     'wrong',
     'stop',
+    'original',
   ),
   reporter_relays_how_known: all<RelayHow>()('set', 'learned', 'proposed', 'refused'),
   reporters_language_known: languages,

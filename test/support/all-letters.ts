@@ -78,7 +78,7 @@ function mailInLetters(language: Language): ShownLetter[] {
 function newsLetters(language: Language): ShownLetter[] {
   const its = { language, publicUrl, offUrl }
   const about = (
-    kind: 'question' | 'resolved' | 'not-ours' | 'wrong' | 'stop',
+    kind: 'question' | 'resolved' | 'not-ours' | 'wrong' | 'stop' | 'original',
     subject: string,
   ) => ({
     ...{ kind, reporterId: token, reportId: token, desk: 'hoster.example', at: receivedAt },
@@ -97,6 +97,7 @@ function newsLetters(language: Language): ShownLetter[] {
     { name: 'news-answer', ...composeNews(answers.slice(0, 1), its) },
     { name: 'news-answers', ...composeNews(answers, its) },
     { name: 'news-question', ...composeNews(questions.slice(0, 1), its) },
+    { name: 'news-original', ...composeNews([about('original', 'Cheap watches')], its) },
     { name: 'news-both', ...composeNews([...Array(12).fill(answers), questions].flat(), its) },
     { name: 'summary', ...composeSummary({ ...month, desks }, its) },
     { name: 'summary-nothing', ...composeSummary({ ...month, notified: 0, desks: [] }, its) },

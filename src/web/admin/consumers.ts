@@ -12,7 +12,8 @@ import {
   setConsumer,
   stopConsumer,
 } from '../../feedback/consumer-actions.ts'
-import { scopeText } from '../../verdict/consumers.ts'
+import { endContract, setContract } from '../../feedback/contract-actions.ts'
+import { hasContract, scopeText } from '../../verdict/consumers.ts'
 import { healthAt, mayNotify, stateAt } from '../../verdict/contact-health.ts'
 import { shownSettings } from '../consumers/enroll.ts'
 import type { Site } from '../site.ts'
@@ -58,6 +59,8 @@ export function consumerRoutes(site: Site): Router {
           resume: resumeConsumer,
           stop: stopConsumer,
           enroll: enrollConsumer,
+          contract: setContract,
+          'end-contract': endContract,
         },
         // An empty field clears the value; it does not keep the previous one.
         fields: (req, form) => ({
@@ -91,6 +94,7 @@ async function describeConsumer(id: string, { pool, clock }: Pick<Site, 'pool' |
     health: healthAt(consumer, now),
     standing: mayNotify(consumer, suppression, now),
     suppression,
+    hasContract: hasContract(consumer, now),
     scopes: (scopes.get(consumer.id) ?? []).map(scopeText),
     telling: shownSettings(consumer),
     feedback,

@@ -1,6 +1,7 @@
 import type { Router } from 'express'
 import type { Action } from '../../actions.ts'
 import { listProposedDeletions } from '../../db/proposed-deletions.ts'
+import { setContract } from '../../feedback/contract-actions.ts'
 import { listReporterEmails } from '../../db/reporters.ts'
 import { proposalActions } from '../../people/confirm-deletion.ts'
 import { startDeletion } from '../../search/mass-actions.ts'
@@ -10,12 +11,12 @@ import { listPage } from './list-page.ts'
 
 const SHOWN_MAX = 100
 
-/** The actions that delete messages or reports. */
-export const deletingActions = [startDeletion] as readonly Action[]
+/** The actions that a second person must confirm: they delete messages or give them away. */
+export const proposableActions = [startDeletion, setContract] as readonly Action[]
 
-const { confirm, withdraw } = proposalActions(deletingActions)
+const { confirm, withdraw } = proposalActions(proposableActions)
 
-/** Deletions that a second person must confirm. */
+/** Actions that a second person must confirm. */
 export function deletionRoutes(site: Site): Router {
   const { pool, clock, config } = site
   return listPage(site, {

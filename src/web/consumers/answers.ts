@@ -3,6 +3,8 @@ import { findAnalysis } from '../../db/analyses.ts'
 import { listAnswers } from '../../db/feedback-answers.ts'
 import type { Feedback, FeedbackKey } from '../../db/feedback-reports.ts'
 import { findDeskCopy } from '../../feedback/desk-reports.ts'
+import { findRequestState } from '../../feedback/original-requests.ts'
+import { isOriginalAskable } from '../../verdict/consumers.ts'
 import { type AnswerResult, findSent, takeAnswer } from '../../feedback/take-answer.ts'
 import { type AnswerKind, answerKinds, parseAnswerToken } from '../../mail/verp.ts'
 import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
@@ -79,14 +81,15 @@ function sendGone(req: Request, res: Response): void {
 async function sendQuestion(
   req: Request,
   res: Response,
-  { pool }: Needs,
+  { pool, clock }: Needs,
   { feedback, kind, token }: Question,
   taken: AnswerResult | undefined,
 ): Promise<void> {
-  const [analysis, answers, copy] = await Promise.all([
+  const [analysis, answers, copy, request] = await Promise.all([
     findAnalysis(pool, feedback.reportId),
     answersTo(pool, feedback),
     findDeskCopy(pool, feedback),
+    findRequestState(pool, feedback, clock()),
   ])
   const { texts } = visitOf(req)
   const language = req.query['lang'] === undefined ? '' : queryOf({ lang: visitOf(req).language })
@@ -102,8 +105,10 @@ async function sendQuestion(
       answers,
       hasText: kind === 'resolved' || kind === 'wrong',
       action: linkOf(kind),
+      request,
       others: answerKinds
         .filter((name) => name !== kind)
+        .filter((name) => name !== 'original' || isOriginalAskable(feedback))
         .map((name) => ({ href: linkOf(name), name: texts(`answers.kinds.${name}.name`) })),
       originIp: analysis?.originIp,
       network: analysis?.network,

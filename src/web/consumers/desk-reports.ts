@@ -12,6 +12,8 @@ import {
   parseReportNumber,
   reportNumber,
 } from '../../feedback/desk-reports.ts'
+import { findRequestState } from '../../feedback/original-requests.ts'
+import { isOriginalAskable } from '../../verdict/consumers.ts'
 import { shownText } from '../../mail/text.ts'
 import { csvLine } from '../../mail/csv.ts'
 import type { Language, Texts } from '../../texts/messages.ts'
@@ -70,8 +72,9 @@ export function deskReportRoutes(site: Needs): Router {
 
 /** Parses the answer to the chosen reports; undefined if none is chosen. */
 function answerIn(form: Form) {
-  const answer = groupAnswers.find((one) => one === form.text('answer'))
+  const answer = [...groupAnswers, 'original' as const].find((one) => one === form.text('answer'))
   const numbers = form.texts(form.text('all') === 'yes' ? 'listed' : 'chosen')
+  if (answer === 'original' && numbers.length > 1) return undefined
   if (answer === undefined || numbers.length === 0) return undefined
   return { numbers, answer, said: form.text('said'), how: 'link' as const }
 }
@@ -193,6 +196,8 @@ async function sendReport(
     data: {
       ...{ base: baseOf(req), reportNumber: number, groupAnswers },
       others: others.map(reportNumber),
+      request: await findRequestState(site.pool, feedback, site.clock()),
+      mayAskOriginal: isOriginalAskable(feedback) && copy?.line.kind === 'abuse',
       reported: copy && (await shownMessage(copy)),
       text: copy && shownText(copy.parts.text, TEXT_CHARS_MAX),
     },

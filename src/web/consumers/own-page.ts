@@ -4,7 +4,7 @@ import { type Consumer, findConsumer } from '../../db/consumers.ts'
 import { DAY_MS } from '../../durations.ts'
 import { changeOwnConsumer, type OwnChange } from '../../feedback/change-consumer.ts'
 import { parseConsumerToken } from '../../feedback/enroll.ts'
-import { scopeText } from '../../verdict/consumers.ts'
+import { hasContract, scopeText } from '../../verdict/consumers.ts'
 import { stateAt } from '../../verdict/contact-health.ts'
 import type { Form, FormReader } from '../pages/form.ts'
 import { formPage } from '../pages/form-page.ts'
@@ -37,6 +37,7 @@ export function ownConsumerRoutes(site: Needs): Router {
         pausedUntil: consumer.pausedUntil,
         scopes: scopes.map(scopeText),
         telling: shownSettings(consumer),
+        contract: hasContract(consumer, site.clock()) && { until: consumer.originalsUntil },
         pauses,
         action: pathname,
         done: results.find((one) => one === searchParams.get('done')),

@@ -7,6 +7,7 @@ import { findOwnReport } from '../../db/own-reports.ts'
 import type { Reporter } from '../../db/reporters.ts'
 import { listRawMessages, type Report } from '../../db/reports.ts'
 import { type ExactCopy, findOwnCopy } from '../../feedback/compose-feedback.ts'
+import { findShownRequest } from '../../feedback/original-requests.ts'
 import { listAnswersTo } from '../../feedback/take-answer.ts'
 import { findReportDetails } from '../../reports/own-reports.ts'
 import { answerQuestion, SET_RELAYS_MAX } from '../../reports/set-relays.ts'
@@ -154,6 +155,7 @@ export async function sendStory(
   const advice = await findShownAdvice(site.pool, { report, analysis, language, now: site.clock() })
   const answers = await listAnswersTo(site.pool, feedback, events)
   const complaints = feedback.filter(({ kind }) => kind === 'complaint')
+  const original = await findShownRequest(site.pool, report, site.clock())
   const isAsking = question !== undefined
   const hasAdvice = advice !== undefined && advice.kind !== 'none'
   const source = { report, analysis, complaints, answers, isAsking, isUnconfirmed, hasAdvice }
@@ -166,6 +168,8 @@ export async function sendStory(
       summary: summarize(source),
       events: [{ event: 'received', at: report.receivedAt, phrases: [] }, ...events],
       feedback: complaints,
+      original,
+      originals: feedback.filter(({ kind }) => kind === 'original'),
       corrections: feedback.filter(({ kind }) => kind === 'redeemed'),
       answers,
       found: analysis && findings(analysis, language),

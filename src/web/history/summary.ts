@@ -3,6 +3,7 @@ import type { Feedback, FeedbackState } from '../../db/feedback-reports.ts'
 import type { Report } from '../../db/reports.ts'
 import type { ShownAnswer } from '../../feedback/take-answer.ts'
 import { domainOf, registrableDomain } from '../../mail/address.ts'
+import type { ResultKind } from '../../mail/verp.ts'
 import { isUnwanted } from '../../verdict/verdict.ts'
 import type { WalkPicture } from '../../verdict/walk-picture.ts'
 
@@ -14,7 +15,7 @@ type Outcome =
   | 'queued'
   | 'held'
   | 'told'
-  | `answered.${ShownAnswer['answer']}`
+  | `answered.${ResultKind}`
   | 'bounced'
   | 'refused'
   | 'withdrawn'
@@ -104,7 +105,7 @@ function outcomeOf(source: SummarySource): Outcome {
   if (!analysis) return 'waiting'
   if (source.isAsking) return 'asking'
   if (source.isUnconfirmed) return 'unconfirmed'
-  const answer = answers.at(-1)?.answer
+  const answer = resultOf(answers)
   if (answer) return `answered.${answer}`
   const state = ranks.find((one) => complaints.some((feedback) => feedback.state === one))
   if (state) return ofFeedback[state]
@@ -113,6 +114,11 @@ function outcomeOf(source: SummarySource): Outcome {
   // Without a verified sender there is no advice, and unsubscribing would be dangerous.
   if (action === 'advise' && source.hasAdvice) return 'advise'
   return report.kind === 'not-spam' ? 'thanks' : 'kept'
+}
+
+/** The last answer of a desk, other than a request for the original. */
+function resultOf(answers: readonly ShownAnswer[]): ResultKind | undefined {
+  return answers.map(({ answer }) => answer).findLast((answer) => answer !== 'original')
 }
 
 /** The other outcomes are good. */

@@ -9,6 +9,7 @@ import { enrollRoutes } from '../consumers/enroll.ts'
 import { ownConsumerRoutes } from '../consumers/own-page.ts'
 import { docsRoutes } from '../docs/docs-routes.ts'
 import { historyRoutes } from '../history/history.ts'
+import { originalRoutes } from '../history/original.ts'
 import { ownCopyRoutes } from '../history/story.ts'
 import { delistingRoutes, lookupRoutes } from '../lists/delisting.ts'
 import { downloadRoutes } from '../lists/downloads.ts'
@@ -58,6 +59,7 @@ export function pageRoutes(site: Site): Router {
   router.use(adviceRoutes(site))
   router.use(lettersOffRoutes(site))
   router.use(ownCopyRoutes(site))
+  router.use(originalRoutes(site))
   router.use(relayRoutes(site))
   router.use(settingsRoutes(site))
   router.use(webhookRoutes(site))

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { runAction } from '../../../src/actions.ts'
 import { adminRoutes } from '../../../src/web/admin/router.ts'
-import { deletingActions } from '../../../src/web/admin/deletions.ts'
+import { proposableActions } from '../../../src/web/admin/deletions.ts'
 import { roleTable } from '../../../src/web/admin/role-table.ts'
 import type { Site } from '../../../src/web/site.ts'
 import { runActOnReports, startDeletion } from '../../../src/search/mass-actions.ts'
@@ -51,7 +51,7 @@ test('a deletion runs when a second person confirms it; the audit log names both
   const own = await first.post(path, { do: 'confirm', id })
   expect(own.headers.get('location')).toBe(`${path}?done=own`)
   expect(await (await first.get(path)).text()).not.toContain('value="confirm"')
-  expect(await (await second.get('/admin')).text()).toContain('1 deletion to confirm')
+  expect(await (await second.get('/admin')).text()).toContain('1 action to confirm')
   const page = await (await second.get(path)).text()
   expect(page).toContain('delete-messages, 1 reports selected: a test')
   expect(page).toContain('oda@desk.example')
@@ -104,15 +104,42 @@ test('the command line proposes too, and wrong input is refused at once', async 
   expect(await begun()).toHaveLength(before + 1)
 })
 
+test('a contract for originals needs a second person, too', async () => {
+  const [{ id: consumer = '' } = {}] = (
+    await pool.query<{ id: string }>(
+      `insert into consumers (id, address, state, created_at)
+       values (gen_random_uuid(), 'abuse@hoster.example', 'found', now()) returning id`,
+    )
+  ).rows
+  const since = async () => {
+    const text = 'select originals_since is not null as runs from consumers where id = $1'
+    return (await pool.query<{ runs: boolean }>(text, [consumer])).rows
+  }
+  const fields = { do: 'contract', reason: 'Contract 17', days: '30' }
+  const answer = await first.post(`/admin/consumers/${consumer}`, fields)
+  expect(answer.headers.get('location')).toBe(`${path}?done=proposed`)
+  expect(await since()).toEqual([{ runs: false }])
+  const text = 'select id from proposed_deletions order by id desc limit 1'
+  const [{ id } = { id: '' }] = (await pool.query<{ id: string }>(text)).rows
+  expect((await first.post(path, { do: 'confirm', id })).headers.get('location')).toContain('own')
+  await second.post(path, { do: 'confirm', id })
+  expect(await since()).toEqual([{ runs: true }])
+  expect(await audit('propose action')).toMatchObject([{ by: oda.id }])
+  expect(await audit('confirm action')).toMatchObject([{ by: otto.id }])
+  expect(await audit('set contract')).toMatchObject([{ by: otto.id }])
+})
+
 test('an action that deletes nothing needs no second person', async () => {
   const fields = { do: 'start', kind: 'retract', q: '', ids: await report(), reason: 'a test' }
   const answer = await first.post('/admin/reports/actions', fields)
   expect(answer.headers.get('location')).toMatch(/actions\/[\w-]+\?done=started/)
 })
 
-test('every action of the administration that deletes evidence can be confirmed', () => {
+test('every action of the administration that needs a second person can be confirmed', () => {
   const table = roleTable(adminRoutes({ ...site.app, publicUrl: site.url } as Site))
   const actions = table.flatMap(({ permissions }) => Object.values(permissions ?? {}))
-  const deleting = actions.flatMap(({ action }) => (action?.deletesEvidence ? [action.name] : []))
-  expect([...new Set(deleting)]).toEqual(deletingActions.map(({ name }) => name))
+  const deleting = actions.flatMap(({ action }) =>
+    action?.deletesEvidence || action?.needsSecond ? [action.name] : [],
+  )
+  expect([...new Set(deleting)]).toEqual(proposableActions.map(({ name }) => name))
 })

@@ -59,6 +59,7 @@ const reporter: Record<string, ListedPage['at']> = {
   '/reports/statistics': () => ['/reports/statistics'],
   '/reports/:id/message': ({ told, newsletter }) =>
     [told, newsletter].map((id) => `/reports/${id}/message`),
+  '/reports/:id/original': ({ told }) => [`/reports/${told}/original`],
   '/reports/:id/retract': ({ told }) => [`/reports/${told}/retract`],
   '/reports/:id/told/:number': ({ told }) => [`/reports/${told}/told/1`],
   '/relays': () => ['/relays'],

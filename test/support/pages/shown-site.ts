@@ -11,6 +11,8 @@ import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { handleInboundMail } from '../../../src/feedback/handle-inbound.ts'
 import { runPublishLists } from '../../../src/lists/publish-lists.ts'
 import { queueLetter, runSendLetter } from '../../../src/letters/send-letter.ts'
+import { listFeedback } from '../../../src/db/feedback-reports.ts'
+import { insertOriginalRequest } from '../../../src/db/original-requests.ts'
 import { keepModel } from '../../../src/judging/models.ts'
 import type { Logger } from '../../../src/log.ts'
 import { openMarketers } from '../../../src/marketers/live-marketers.ts'
@@ -105,6 +107,11 @@ async function fillReports(site: WebSite, parser: ParserPool, ann: Person) {
   await putMarketer(app.pool, exampleShop, at)
   const told = await site.report(ann, spamMessage('told'))
   await keepCopy(app, parser, await createSentFeedback(app, parser, told))
+  const [sent] = await listFeedback(app.pool, [told])
+  await insertOriginalRequest(app.pool, {
+    ...{ reportId: told, number: 1, consumerId: sent?.consumerId ?? '', reporterId: ann.id },
+    ...{ askedAt: at, endsAt: new Date(at.getTime() + 86_400_000) },
+  })
   const asking = await site.report(ann, relayedMessage('asking'))
   const never = { ...app.config, originConfidenceMin: 1 }
   const asked = { ...app, config: never, parser, judge, rdap: undefined }

@@ -34,7 +34,7 @@ export const deskReportsSchema = z.object({
       arrived_at: instant.nullable().describe('When the message arrived.'),
       subject: text.describe('The redacted subject of the message.'),
       messages: z.int().describe('The number of messages that the report represents.'),
-      answers: list(z.enum(['resolved', 'not-ours', 'wrong', 'stop'])),
+      answers: list(z.enum(['resolved', 'not-ours', 'wrong', 'stop', 'original'])),
     }),
   ),
   next: z.url().nullable().describe('The URL of the next page; null on the last page.'),
@@ -57,8 +57,11 @@ export const deskOutcomesSchema = z.object({
     z.object({
       number,
       result: z
-        .enum(['taken', 'repeated', 'unknown'])
-        .describe('repeated: it had this answer. unknown: it was not sent to you.'),
+        .enum(['taken', 'repeated', 'unavailable', 'unknown'])
+        .describe(
+          'repeated: it had this answer. unavailable: no original is available. unknown: it was not ' +
+            'sent to you.',
+        ),
     }),
   ),
 })

@@ -1,0 +1,200 @@
+import { beforeEach, expect, test } from 'vitest'
+import { listFeedback } from '../../../src/db/feedback-reports.ts'
+import { consumerLink } from '../../../src/feedback/enroll.ts'
+import { runForwardReport } from '../../../src/feedback/forward-report.ts'
+import { composeMailInAddress } from '../../../src/mail/verp.ts'
+import { runSendNews } from '../../../src/letters/reporter-news.ts'
+import { runRedeemReport } from '../../../src/reports/redeem-report.ts'
+import { parser } from '../../support/parser.ts'
+import { createSentFeedback, type SentFeedback } from '../../support/sent-feedback.ts'
+import { spamMessage } from '../../support/messages.ts'
+import { Browser, signedInBrowser } from './browser.ts'
+import { startNotifyingSite } from './notifying-site.ts'
+
+const { site, ann, told, linkOf, rows, eventsOf, forget } = await startNotifyingSite()
+const { pool } = site.app
+const desk = new Browser(site.url)
+const reporter = await signedInBrowser(site.url, ann)
+
+beforeEach(async () => {
+  await forget()
+  await pool.query('truncate original_requests, reporter_news')
+})
+
+const post = async (feedback: SentFeedback) =>
+  (await desk.post(linkOf(feedback, 'original'), {})).text()
+const pageOf = async (feedback: SentFeedback) =>
+  (await desk.get(linkOf(feedback, 'original'))).text()
+const decide = (feedback: SentFeedback, answer: 'yes' | 'no') =>
+  reporter.post(`/reports/${feedback.reportId}/original`, { answer })
+const mailsOf = async ({ reportId }: SentFeedback) =>
+  (await listFeedback(pool, [reportId])).map(({ kind, state }) => `${kind} ${state}`)
+
+/** Sends what is queued; returns the mails as text, with their recipients. */
+async function send(key: SentFeedback) {
+  const mails: { to: string; text: string }[] = []
+  const mailer = {
+    send: ({ raw, envelope }: { raw: Buffer; envelope: { to: string } }) => {
+      mails.push({ to: envelope.to, text: raw.toString('latin1') })
+      return Promise.resolve({ outcome: 'accepted' as const, reply: '250 taken' })
+    },
+    close: () => Promise.resolve(),
+  }
+  await runForwardReport([key], { ...site.app, parser, mailer })
+  return mails
+}
+
+test('a desk asks, the reporter sees the message and agrees, and it is sent once', async () => {
+  const feedback = await told()
+  const { reportId } = feedback
+  expect(await pageOf(feedback)).toContain('Ask for the original')
+  expect(await post(feedback)).toContain('We have asked.')
+  expect(await eventsOf(feedback)).toEqual(['desk-original'])
+  await runSendNews(site.app)
+  expect(await rows('select kind, address from letters', [])).toEqual([
+    { kind: 'news', address: ann.email },
+  ])
+  expect(await (await reporter.get(`/reports/${reportId}`)).text()).toContain(
+    `/reports/${reportId}/original`,
+  )
+  const page = await (await reporter.get(`/reports/${reportId}/original`)).text()
+  expect(page).toContain('abuse@access-two.example')
+  expect(page).toContain('for &lt;you@provider.example&gt;')
+  await decide(feedback, 'yes')
+  await decide(feedback, 'yes')
+  expect(await mailsOf(feedback)).toEqual(['complaint sent', 'original queued'])
+  const [mail, ...more] = await send({ reportId, number: 2 })
+  expect([mail?.to, more]).toEqual(['abuse@access-two.example', []])
+  expect(mail?.text).toContain('for <you@provider.example>; Mon, 16 Nov 2026')
+  expect(mail?.text).toContain('Content-Type: message/rfc822\r\nContent-Transfer-Encoding: 8bit')
+  expect(mail?.text).toContain('as it was received')
+  expect(mail?.text).not.toContain('/original')
+  expect(await post(feedback)).toContain('You gave this answer before.')
+  expect(await pageOf(feedback)).toContain('The reporter agreed.')
+  const [audit] = await rows(`select reporter_id, detail from audit_log where action = $1`, [
+    'give original',
+  ])
+  expect(audit).toEqual({
+    reporter_id: ann.id,
+    detail: `${reportId}.1 to abuse@access-two.example`,
+  })
+})
+
+test('a refusal looks like silence until the request ends', async () => {
+  const [refused, silent] = [await told(), await told()]
+  for (const one of [refused, silent]) await post(one)
+  await decide(refused, 'no')
+  const strip = (page: string) => page.replace(/desk-\d+|[\da-f]{8}-[\da-f-]{27}|answer\/\S+/g, '')
+  const times = /<time[^>]*>[^<]*<\/time>/g
+  const [one = '', other = ''] = [await pageOf(refused), await pageOf(silent)]
+  expect(strip(one).replace(times, '')).toBe(strip(other).replace(times, ''))
+  expect(one).toContain('can agree until')
+  await pool.query(`update original_requests set ends_at = now()`)
+  for (const feedback of [refused, silent]) {
+    expect(await pageOf(feedback)).toContain('is not available')
+    await decide(feedback, 'yes')
+    expect(await mailsOf(feedback)).toEqual(['complaint sent'])
+  }
+})
+
+test('only the reporter can decide', async () => {
+  const feedback = await told()
+  await post(feedback)
+  const bob = await signedInBrowser(site.url, await site.addPerson('bob@other.example'))
+  const path = `/reports/${feedback.reportId}/original`
+  expect((await bob.get(path)).status).toBe(404)
+  expect((await bob.post(path, { answer: 'yes' })).status).toBe(404)
+  expect((await desk.get(path)).status).not.toBe(200)
+  expect(await mailsOf(feedback)).toEqual(['complaint sent'])
+})
+
+test.for<[string, string]>([
+  [
+    'phishing',
+    `update analyses set judgment = jsonb_set(judgment, '{verdict,class}', '"phishing"')`,
+  ],
+  ['a recipient that the message names', `update feedback_reports set told_as = 'cfbl'`],
+  ['a desk that has the original', `update feedback_reports set has_original = true`],
+  ['a retracted report', `update reports set state = 'retracted'`],
+  ['a spam trap', `update reports set channel = 'trap'`],
+])('the reporter is not asked: %s', async ([, change]) => {
+  const feedback = await told()
+  const column = change.includes('feedback_reports') ? 'report_id' : 'id'
+  await pool.query(`${change} where ${column} = $1`, [feedback.reportId])
+  expect(await post(feedback)).toContain('is not available')
+  expect(await eventsOf(feedback)).toEqual([])
+  expect(await rows('select from original_requests', [])).toEqual([])
+})
+
+test('a desk and a reporter have limits', async () => {
+  const many = (count: number, column: string, from: SentFeedback) =>
+    pool.query(
+      `insert into original_requests
+         (report_id, number, consumer_id, reporter_id, asked_at, ends_at)
+       select gen_random_uuid(), 1,
+         case when $2 = 'desk' then consumer_id else gen_random_uuid() end,
+         case when $2 = 'desk' then gen_random_uuid() else $3::uuid end, now(), now()
+       from feedback_reports, generate_series(1, $4) where report_id = $1`,
+      [from.reportId, column, ann.id, count],
+    )
+  for (const [column, most] of [
+    ['desk', 20],
+    ['reporter', 5],
+  ] as const) {
+    const feedback = await told()
+    await many(most, column, feedback)
+    expect(await post(feedback)).toContain('is not available')
+    await pool.query('truncate original_requests')
+    await many(most - 1, column, feedback)
+    expect(await post(feedback)).toContain('We have asked.')
+    await pool.query('truncate original_requests')
+  }
+})
+
+test('the original of a report that is retracted meanwhile is not sent', async () => {
+  const feedback = await told()
+  await post(feedback)
+  await decide(feedback, 'yes')
+  await pool.query(`update reports set state = 'retracted' where id = $1`, [feedback.reportId])
+  expect(await send({ ...feedback, number: 2 })).toEqual([])
+  expect(await mailsOf(feedback)).toEqual(['complaint sent', 'original withdrawn'])
+  await runRedeemReport([{ reportId: feedback.reportId }], site.app)
+  expect(await mailsOf(feedback)).toContain('redeemed queued')
+})
+
+test('the page of a consumer with a contract shows it; new reports have the original', async () => {
+  const key = `report-${'a'.repeat(26)}@bounces.test.example`
+  expect(key).toBe(composeMailInAddress('a'.repeat(26), { domain: 'bounces.test.example' }))
+  const raw = (mark: string) =>
+    Buffer.from(String(spamMessage(mark)).replace('now.', `now, and answer to ${key}.`))
+  const admin = await signedInBrowser(
+    site.url,
+    await site.addPerson('olga@desk.example', { role: 'operator' }),
+  )
+  const first = await told()
+  const [{ consumerId } = { consumerId: '' }] = await listFeedback(pool, [first.reportId])
+  const path = `/admin/consumers/${consumerId}`
+  const none = await admin.post(path, { do: 'contract', reason: '', days: '' })
+  expect(await none.text()).toContain('Please give a reason.')
+  const saved = await admin.post(path, { do: 'contract', reason: 'Contract 17', days: '30' })
+  expect(saved.headers.get('location')).toContain('done=contract')
+  expect(await (await admin.get(path)).text()).toContain('Contract 17')
+  const report = await site.report(ann, raw('contract'))
+  const second = await createSentFeedback(site.app, parser, report)
+  await pool.query(`update feedback_reports set state = 'queued' where report_id = $1`, [report])
+  const [mail] = await send(second)
+  expect(mail?.text).toContain('for <you@provider.example>')
+  expect(mail?.text).toContain('https://shop.example/contract now')
+  expect(mail?.text).not.toContain(key)
+  const { url: own } = consumerLink(consumerId, { ...site.app.config, publicUrl: '' })
+  expect(await (await desk.get(own)).text()).toContain('The contract ends:')
+  const ended = await admin.post(path, { do: 'end-contract' })
+  expect(ended.headers.get('location')).toContain('done=ended')
+  const third = await createSentFeedback(site.app, parser, await site.report(ann, raw('after')))
+  await pool.query(`update feedback_reports set state = 'queued' where report_id = $1`, [
+    third.reportId,
+  ])
+  expect((await send(third))[0]?.text).not.toContain('you@provider.example')
+  const audit = await rows(`select action, detail from audit_log where action like '%contract'`, [])
+  expect(audit).toMatchObject([{ action: 'set contract' }, { action: 'end contract' }])
+})
