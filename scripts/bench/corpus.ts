@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import path from 'node:path'
-import { messageRefusal, structureLimits } from '../../src/reports/message-refusal.ts'
-import { readMessage } from '../../src/mail/message.ts'
+import { readReported, structureLimits } from '../../src/reports/message-refusal.ts'
 
+const limits = { bytesMax: 25_000_000, ...structureLimits }
 const corpus = path.join(import.meta.dirname, '..', '..', '..', 'shared', 'corpus')
 
 /**
@@ -19,9 +19,7 @@ export function readCorpus(folders: readonly string[]): Buffer[] {
       .filter((file) => file.endsWith('.eml'))
       .sort()
       .map((file) => readFileSync(path.join(corpus, folder, file)))
-      .filter(
-        (raw) => !messageRefusal(readMessage(raw), { bytesMax: 25_000_000, ...structureLimits }),
-      ),
+      .filter((raw) => 'message' in readReported(raw, limits)),
   )
 }
 

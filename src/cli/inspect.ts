@@ -5,6 +5,7 @@ import { parseArgs, styleText } from 'node:util'
 import { buffer } from 'node:stream/consumers'
 import { shownLine } from '../mail/text.ts'
 import { reasonOf } from '../errors.ts'
+import { openSaved } from '../mail/containers/saved-message.ts'
 import { type Unpacked, unpackFile } from '../mail/containers/unpack-file.ts'
 import { isCidr } from '../mail/ip.ts'
 import type { DnsTools } from '../origin/authenticity/ask-dns.ts'
@@ -227,7 +228,8 @@ type Prepared = Error | { raw: Buffer; options: AnalysisOptions }
 async function prepare(one: Given, { options, dns: tools }: Task): Promise<Prepared> {
   if ('unread' in one) return new Error(one.unread)
   if ('refusal' in one) return new Error(`No message found: ${one.refusal}.`)
-  const { raw } = one
+  const saved = openSaved(one.raw)
+  const raw = 'message' in saved ? saved.message.raw : one.raw
   if (!tools) return { raw, options }
   // Loaded only here: the libraries that verify signatures take 0.1 s.
   const { askAbout } = await import('../origin/authenticity/ask-dns.ts')

@@ -236,3 +236,37 @@ function nameEnd(text: string, start: number, end: number): number {
   }
   return -1
 }
+
+const mailFields = new Set([
+  'from',
+  'received',
+  'date',
+  'subject',
+  'message-id',
+  'return-path',
+  'delivered-to',
+  'to',
+  'mime-version',
+  'reply-to',
+])
+const decisive = new Set(['from', 'received', 'date', 'subject', 'message-id', 'return-path'])
+
+/**
+ * Whether a header is that of a mail message: it has at least two different fields that mail has,
+ * one of them From, Received, Date, Subject, Message-ID or Return-Path (RFC 5322 §3.6).
+ */
+export function looksLikeMessage({
+  fields,
+}: {
+  fields: readonly Pick<HeaderField, 'key'>[]
+}): boolean {
+  let found: string | undefined
+  let isDecided = false
+  for (const { key } of fields) {
+    if (!mailFields.has(key)) continue
+    isDecided ||= decisive.has(key)
+    if (isDecided && found !== undefined && found !== key) return true
+    found ??= key
+  }
+  return false
+}

@@ -1,7 +1,7 @@
 import { domainOf, parseMailboxes } from './address.ts'
 import { parseMailDate } from './date.ts'
 import { decodeHeaderText } from './encoded-word.ts'
-import { fieldValue, type Header, type HeaderField, parseHeader } from './header.ts'
+import { fieldValue, type Header, type HeaderField, looksLikeMessage, parseHeader } from './header.ts'
 import { readAnyBody } from './any-body.ts'
 import { isAutomaticReply } from './inbound/automatic.ts'
 import { readOrdinaryBody } from './ordinary-body.ts'
@@ -15,36 +15,6 @@ export type ReadMessage = { raw: Buffer; header: Header }
 /** Parses the header of a message. Never throws. */
 export function readMessage(raw: Buffer): ReadMessage {
   return { raw, header: parseHeader(raw) }
-}
-
-const mailFields = new Set([
-  'from',
-  'received',
-  'date',
-  'subject',
-  'message-id',
-  'return-path',
-  'delivered-to',
-  'to',
-  'mime-version',
-  'reply-to',
-])
-const decisive = new Set(['from', 'received', 'date', 'subject', 'message-id', 'return-path'])
-
-/**
- * Whether a header is that of a mail message: it has at least two different fields that mail has,
- * one of them From, Received, Date, Subject, Message-ID or Return-Path (RFC 5322 §3.6).
- */
-export function looksLikeMessage({ fields }: Header): boolean {
-  let found: string | undefined
-  let isDecided = false
-  for (const { key } of fields) {
-    if (!mailFields.has(key)) continue
-    isDecided ||= decisive.has(key)
-    if (isDecided && found !== undefined && found !== key) return true
-    found ??= key
-  }
-  return false
 }
 
 const blankBytesMax = 8

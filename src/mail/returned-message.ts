@@ -1,5 +1,4 @@
-import { type HeaderField, parseHeader } from './header.ts'
-import { looksLikeMessage } from './message.ts'
+import { type HeaderField, looksLikeMessage, parseHeader } from './header.ts'
 import { type Entity, leafText } from './mime-tree.ts'
 import { partFields } from './part-fields.ts'
 

@@ -7,11 +7,10 @@ import { unpack } from '../db/rows.ts'
 import { handleInboundMail } from '../feedback/handle-inbound.ts'
 import { claimsOf, isOurOwn } from '../mail/inbound/own-mail.ts'
 import { complaintIn } from '../mail/inbound/complaint.ts'
-import { readMessage } from '../mail/message.ts'
 import type { ParserPool } from '../parsing/parser-pool.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import type { Intake } from './accept-report.ts'
-import { messageRefusal, structureLimits } from './message-refusal.ts'
+import { readReported, structureLimits } from './message-refusal.ts'
 import { countSourced } from './mail-sources.ts'
 
 type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config'> & {
@@ -32,10 +31,10 @@ export async function runTakeComplaint(
   const sourceId = mail.reporterId
   const day = app.clock().toISOString().slice(0, 10)
   const complaint = (await isAboutUs(mail, app)) ? undefined : complaintIn(await unpack(mail))
-  const message = complaint && readMessage(complaint.message)
   const limits = { ...structureLimits, bytesMax: app.config.messageBytesMax }
-  const isReport = message && !messageRefusal(message, limits)
-  if (!isReport || !(await findReporter(app.pool, sourceId))) {
+  const fit = complaint && readReported(complaint.message, limits)
+  const message = fit && 'message' in fit ? fit.message : undefined
+  if (!complaint || !message || !(await findReporter(app.pool, sourceId))) {
     await handleInboundMail({ mailId }, app)
     const counts = { received: 1, reported: 0, repeated: 0, refused: 1, dropped: 0 }
     await addToSourceDays(app.pool, [{ sourceId, day, ...counts }])

@@ -23,13 +23,12 @@ import { composeMailInAnswer, type MailInResult } from '../letters/mail-in-lette
 import { forwardedMessages } from '../mail/forwarded-messages.ts'
 import { fieldValue, parseHeader } from '../mail/header.ts'
 import { mayBeAnswered } from '../mail/inbound/automatic.ts'
-import { readMessage } from '../mail/message.ts'
 import { composeMailInAddress, mailInHash, mailInSecret } from '../mail/verp.ts'
 import type { Limits } from '../people/limits.ts'
 import type { Queue } from '../queue/define-queue.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import type { Intake } from './accept-report.ts'
-import { messageRefusal, structureLimits } from './message-refusal.ts'
+import { readReported, structureLimits } from './message-refusal.ts'
 import { takeComplaint, takeMailed, takeTrapped } from './queues.ts'
 
 /** The queue that handles mail of a purpose. */
@@ -121,8 +120,8 @@ async function reportEach(
 ): Promise<MailInResult> {
   const limits = { ...structureLimits, bytesMax: app.config.messageBytesMax }
   const found = forwardedMessages(raw, { reporter: reporter.email, messagesMax: MESSAGES_MAX })
-  const read = found.messages.map(readMessage)
-  const fit = read.filter((message) => messageRefusal(message, limits) === undefined)
+  const read = found.messages.map((message) => readReported(message, limits))
+  const fit = read.flatMap((one) => ('message' in one ? [one.message] : []))
   await Promise.all(
     fit.map((message) =>
       app.intake.accept({

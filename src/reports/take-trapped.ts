@@ -17,7 +17,7 @@ import type { ParserPool } from '../parsing/parser-pool.ts'
 import { type Fingerprints, isSameCampaign } from '../pieces/fingerprints.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import type { Intake } from './accept-report.ts'
-import { messageRefusal, structureLimits } from './message-refusal.ts'
+import { readReported, structureLimits } from './message-refusal.ts'
 import { countSourced, type SourcedMail } from './mail-sources.ts'
 
 const PAUSE_MS = 500
@@ -96,7 +96,8 @@ async function readTrapped(
       const client = peerIp === null ? undefined : { ip: peerIp, host, id, at }
       const message = readMessage(withDeliveryTrace(raw, { recipients: [rcptTo], client }))
       const sourceId = mail.reporterId ?? ''
-      const isReport = active.has(sourceId) && !messageRefusal(readMessage(raw), limits)
+      const fit = active.has(sourceId) ? readReported(raw, limits) : undefined
+      const isReport = fit !== undefined && 'message' in fit && fit.message.raw === raw
       // A message that takes too long to read is reported; its analysis has more time.
       const digest = isReport
         ? await parser.check(message.raw, { trustedRelays: [] }).catch(() => undefined)

@@ -4,6 +4,7 @@ import { CallerError } from '../errors.ts'
 export const problems = {
   'bad-request': { status: 400, title: 'The request is malformed' },
   'not-a-message': { status: 400, title: 'This is not a mail message' },
+  'several-messages': { status: 422, title: 'The message is a mailbox with several messages' },
   'bad-base64': { status: 400, title: 'The message is not valid base64' },
   'no-message': { status: 400, title: 'The request contains no message' },
   'sign-in-needed': { status: 401, title: 'Authentication is required' },
@@ -21,6 +22,7 @@ export const problems = {
   'nothing-accepted': { status: 422, title: 'None of the messages was accepted' },
   'key-used': { status: 422, title: 'The Idempotency-Key was used for another request' },
   'no-header': { status: 422, title: 'The file does not contain the header of the message' },
+  'outlook-data-file': { status: 422, title: 'Data files of Outlook are not supported' },
   'damaged-archive': { status: 422, title: 'The file cannot be unpacked' },
   'encrypted-archive': { status: 422, title: 'The archive is encrypted' },
   'nested-archive': { status: 422, title: 'Archives inside archives are not supported' },
@@ -44,11 +46,19 @@ export class ProblemError extends CallerError {
   readonly problem: ProblemName
   /** Additional header fields of the response. */
   readonly headers: Readonly<Record<string, string>>
+  /** The line of a message that is wrong, from one. */
+  readonly line: number | undefined
 
-  constructor(problem: ProblemName, detail: string, headers: Record<string, string> = {}) {
+  constructor(
+    problem: ProblemName,
+    detail: string,
+    headers: Record<string, string> = {},
+    line?: number,
+  ) {
     super(problems[problem].status, detail)
     this.problem = problem
     this.headers = headers
+    this.line = line
   }
 }
 

@@ -115,8 +115,8 @@ export function createSubmit(app: {
     const fit = await app.bodies.read('message', raw, { ownerId: reporter.id })
     if ('refusal' in fit) {
       app.metrics.count(channel, 'refused')
-      const { reason, detail } = fit.refusal
-      return { taken: false, refusal: new ProblemError(reason, detail) }
+      const { reason, detail, line } = fit.refusal
+      return { taken: false, refusal: new ProblemError(reason, detail, {}, line) }
     }
     const became = await app.intake.accept({
       reporterId: reporter.id,

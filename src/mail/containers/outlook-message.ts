@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto'
 import { deEncapsulateSync } from 'rtf-stream-parser'
-import { type HeaderField, parseHeader } from '../header.ts'
+import { type HeaderField, looksLikeMessage, parseHeader } from '../header.ts'
 import { unusedBoundary } from '../mail-parts.ts'
-import { looksLikeMessage } from '../message.ts'
 import { encodeTransfer } from '../transfer-encoding.ts'
 import { readCompoundFile, type Storage } from './compound-file.ts'
 
@@ -272,8 +271,7 @@ function headerOf(storage: Storage): Buffer | undefined {
   const text = textProperty(storage, ids.header)?.bytes.toString('latin1') ?? ''
   const start = text.replace(/^\s*(?:Microsoft Mail Internet Headers Version [\d.]+\s*)?/i, '')
   const header = Buffer.from(start, 'latin1')
-  const { fields, bodyOffset } = parseHeader(header)
-  return looksLikeMessage({ fields, bodyOffset, lineEnd: 'lf' }) ? header : undefined
+  return looksLikeMessage(parseHeader(header)) ? header : undefined
 }
 
 function textsOf(storage: Storage, depth: number) {

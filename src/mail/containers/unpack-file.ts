@@ -1,101 +1,8 @@
 import { crc32, inflateRawSync } from 'node:zlib'
 import type { Entry, getFileNameLowLevel, ZipFile } from 'yauzl'
+import { looksLikeMessage, parseHeader } from '../header.ts'
 import { looksCompound } from './compound-file.ts'
-
-/** The messages of a mailbox file. `isCut`: the file has more messages than the limit. */
-export type MboxMessages = { messages: Buffer[]; isCut: boolean }
-
-const lineCharsMax = 300
-/**
- * Matches `From a@b.example Mon Nov 16 10:00:00 2026` and `From - Mon, 16 Nov 2026 10:00:00 +0000`.
- */
-const envelopeLine = /^From \S.*\b\d{1,2}:\d{2}(?::\d{2})?\b.*$/
-const year = /\b(?:19|20)\d{2}\b/
-const fieldStart = /^[\x21-\x39\x3b-\x7e]{1,80}[ \t]*:/
-
-/**
- * Whether the bytes begin as a mailbox file does. Such a file may hold a single message. Reads two
- * lines.
- */
-export function looksMbox(bytes: Buffer): boolean {
-  return isEnvelope(bytes, 0)
-}
-
-/**
- * Splits a mailbox file (RFC 4155) at each line that begins with `From `, contains a date, follows
- * a blank line and is followed by a header field. A sentence that begins with "From" therefore does
- * not end a message. Ignores Content-Length. Removes one `>` from quoted `From ` lines (mboxrd).
- * Messages are views of the input unless a line in them was quoted. Linear; never throws.
- */
-export function splitMbox(bytes: Buffer, messagesMax: number): MboxMessages {
-  const messages: Buffer[] = []
-  let start: number | undefined = isEnvelope(bytes, 0) ? 0 : undefined
-  while (start !== undefined) {
-    if (messages.length >= messagesMax) return { messages, isCut: true }
-    const end: number | undefined = nextEnvelope(bytes, start + 1)
-    const content = bytes.subarray(lineEnd(bytes, start) + 1, end ?? bytes.length)
-    messages.push(unquoted(end === undefined ? content : withoutLastLineEnd(content)))
-    start = end
-  }
-  return { messages, isCut: false }
-}
-
-function nextEnvelope(bytes: Buffer, from: number): number | undefined {
-  for (let at = bytes.indexOf('\nFrom ', from); at >= 0; at = bytes.indexOf('\nFrom ', at + 1)) {
-    if (isBlankBefore(bytes, at) && isEnvelope(bytes, at + 1)) return at + 1
-  }
-  return undefined
-}
-
-/** Whether the line that ends with the line feed at `at` is blank. */
-function isBlankBefore(bytes: Buffer, at: number): boolean {
-  const before = bytes[at - 1] === 0x0d ? at - 2 : at - 1
-  return bytes[before] === 0x0a
-}
-
-function isEnvelope(bytes: Buffer, at: number): boolean {
-  const end = lineEnd(bytes, at)
-  if (end - at > lineCharsMax) return false
-  const line = bytes.toString('latin1', at, end).trimEnd()
-  if (!envelopeLine.test(line) || !year.test(line)) return false
-  const next = bytes.toString('latin1', end + 1, end + 120)
-  return fieldStart.test(next.startsWith('>From ') ? next.slice(next.indexOf('\n') + 1) : next)
-}
-
-function lineEnd(bytes: Buffer, at: number): number {
-  const end = bytes.indexOf(0x0a, at)
-  return end < 0 ? bytes.length : end
-}
-
-/** Removes the blank line before the next message, which belongs to the mailbox file. */
-function withoutLastLineEnd(content: Buffer): Buffer {
-  if (content.at(-1) !== 0x0a) return content
-  return content.subarray(0, content.at(-2) === 0x0d ? -2 : -1)
-}
-
-function unquoted(message: Buffer): Buffer {
-  if (!message.includes('\n>From ') && !message.includes('\n>>')) return message
-  const text = message.toString('latin1').replace(/(?<=\n)>(?=>{0,50}From )/g, '')
-  return Buffer.from(text, 'latin1')
-}
-
-/**
- * Whether the bytes are a message as Apple Mail stores it (.emlx): its length in bytes, then the
- * message.
- */
-function looksEmlx(bytes: Buffer): boolean {
-  return /^\d{1,9} {0,10}\r?\n[\x21-\x39\x3b-\x7e]{1,80}:/.test(bytes.toString('latin1', 0, 200))
-}
-
-/**
- * Returns the message of an .emlx file, without the line before it (its length) and the property
- * list after it.
- */
-function readEmlx(bytes: Buffer): Buffer {
-  const start = bytes.indexOf(0x0a) + 1
-  const length = Number.parseInt(bytes.toString('latin1', 0, 10), 10)
-  return bytes.subarray(start, start + length)
-}
+import { looksEmlx, looksMbox, readEmlx, splitMbox } from './mailbox-file.ts'
 
 /** A file of an archive, or the reason why it cannot be read. */
 type ZipEntry = { name: string } & ({ content: Buffer } | { refusal: EntryRefusal })
@@ -119,6 +26,15 @@ const stored = 0
 const deflated = 8
 /** Files that operating systems add to an archive; they are skipped. */
 const systemFiles = /(?:^|\/)(?:__MACOSX\/|\.DS_Store$|Thumbs\.db$|desktop\.ini$|\._)/i
+/** Files in which mail servers and mail programs describe a folder; skipped if they are no mail. */
+const folderFiles = new RegExp(
+  String.raw`(?:^|/)(?:dovecot[-.][^/]*|maildir(?:size|folder)|subscriptions|courierimap[^/]*|` +
+    String.raw`Info\.plist|table_of_contents|content_index|[^/]+\.(?:msf|lock))$|` +
+    String.raw`\.mbox/(?:.*/)?Attachments/`,
+)
+const maildirMessage = /(?:^|\/)(?:cur|new)\/[^/]+$/
+/** Messages that a mail server has not yet stored completely. */
+const maildirUnfinished = /(?:^|\/)tmp\/[^/]+$/
 /**
  * Entries that show that a zip archive is an Office document, a Java program, an Android app or an
  * e-book.
@@ -194,9 +110,11 @@ async function readEntries(
   run: RunStep,
 ): Promise<ZipEntry[]> {
   const entries: ZipEntry[] = []
+  const isMaildir = listed.some(({ name }) => maildirMessage.test(name))
   let left = unpackedBytesMax
   for (const { entry, name } of listed) {
     if (name.endsWith('/') || systemFiles.test(name)) continue
+    if (isMaildir && maildirUnfinished.test(name)) continue
     const size = entry.isEncrypted() ? 0 : entry.uncompressedSize
     if (size > left) {
       entries.push({ name, refusal: 'unpacks-too-big' })
@@ -236,6 +154,7 @@ type UnpackRefusal =
   | EntryRefusal
   | 'no-header'
   | 'not-a-message'
+  | 'outlook-data-file'
   | 'too-many-messages'
   | 'nested-archive'
 
@@ -257,7 +176,10 @@ export type GivenFile = { name: string; bytes: Buffer }
 /** Limits on one file, including everything inside it. */
 export type UnpackLimits = { messagesMax: number; entriesMax: number; unpackedBytesMax: number }
 
-type Container = 'zip' | 'msg' | 'mbox' | 'emlx'
+type Container = 'zip' | 'msg' | 'pst' | 'mbox' | 'emlx'
+
+/** The first bytes of a data file of Outlook (MS-PST §2.2.2.6). */
+const dataFileMark = Buffer.from('!BDN')
 
 /**
  * The container format, detected from the first bytes and never from the name. Undefined for a file
@@ -266,6 +188,7 @@ type Container = 'zip' | 'msg' | 'mbox' | 'emlx'
 export function containerOf(bytes: Buffer): Container | undefined {
   if (looksZip(bytes)) return 'zip'
   if (looksCompound(bytes)) return 'msg'
+  if (bytes.subarray(0, dataFileMark.length).equals(dataFileMark)) return 'pst'
   if (looksEmlx(bytes)) return 'emlx'
   return looksMbox(bytes) ? 'mbox' : undefined
 }
@@ -288,15 +211,21 @@ export async function unpackFile(
   }
   const zip = await readZip(file.bytes, limits, run)
   if ('refusal' in zip) return [{ name: file.name, refusal: zip.refusal }]
-  if (zip.entries.length === 0) return [{ name: file.name, refusal: 'not-a-message' }]
   const found: Unpacked[] = []
   for (const entry of zip.entries) {
     if (found.length > limits.messagesMax) break
     const name = `${file.name} › ${entry.name}`
     if ('refusal' in entry) found.push({ name, refusal: entry.refusal })
-    else found.push(...(await inside({ name, bytes: entry.content }, limits)))
+    else if (!isAboutFolder(entry.name, entry.content)) {
+      found.push(...(await inside({ name, bytes: entry.content }, limits)))
+    }
   }
+  if (found.length === 0) return [{ name: file.name, refusal: 'not-a-message' }]
   return capped(found, file.name, limits)
+}
+
+function isAboutFolder(name: string, content: Buffer): boolean {
+  return folderFiles.test(name) && !looksLikeMessage(parseHeader(content))
 }
 
 async function inside(file: GivenFile, limits: UnpackLimits): Promise<Unpacked[]> {
@@ -311,6 +240,8 @@ async function opened({ name, bytes }: GivenFile, limits: UnpackLimits): Promise
       const read = readOutlookMessage(bytes)
       return [{ name, ...('raw' in read ? { ...read, rebuiltFrom: 'msg' } : read) }]
     }
+    case 'pst':
+      return [{ name, refusal: 'outlook-data-file' }]
     case 'emlx':
       return [{ name, raw: readEmlx(bytes) }]
     case 'mbox': {

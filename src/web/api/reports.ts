@@ -306,10 +306,14 @@ async function answerTo(
   site: Site,
 ): Promise<{ said: ApiAnswer; names: (string | null)[] }> {
   const [first] = files
+  // A mailbox may be sent as if it were one message.
   if (first && are === 'messages') {
     const outcome = await site.submit(sender.reporter, 'api', first.raw, remarks, sender.entry)
-    const said = await receiptAnswer(outcome, site)
-    return { said: (await lacksWayIn(sender, site)) ? withoutWayIn(said) : said, names: [] }
+    const isMailbox = !outcome.taken && outcome.refusal.problem === 'several-messages'
+    if (!isMailbox) {
+      const said = await receiptAnswer(outcome, site)
+      return { said: (await lacksWayIn(sender, site)) ? withoutWayIn(said) : said, names: [] }
+    }
   }
   const given = files.map(({ file, raw, isCut }) => ({ name: file ?? '', bytes: raw, isCut }))
   const lines = await site.takeUpload(given, { ...sender, channel: 'api', remarks })

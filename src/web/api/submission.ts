@@ -55,7 +55,10 @@ export async function resultsAnswer(
   const results = await resultLines(marked, site)
   const taken = outcomes.filter((outcome) => outcome.taken)
   if (taken.length === 0) return nothingTaken(outcomes, results, site)
-  return { status: taken.some(({ is }) => is !== 'repeated') ? 202 : 200, body: { results } }
+  return {
+    status: taken.some(({ is }) => is !== 'repeated') ? 202 : 200,
+    body: { found: results.length, results },
+  }
 }
 
 /** Returns one result per message, in order, each with its mark. */

@@ -132,8 +132,9 @@ export function createBodyPool(bytesMax: number): BodyPool {
     const answer = await inTurn(owner, () => runInThread(task))
     if ('problem' in answer) throw new ProblemError(answer.problem, answer.detail)
     const { made } = answer
-    if ('message' in made) return { message: { ...made.message, raw: bytes } }
-    return 'raw' in made && made.raw ? { ...made, raw: asBuffer(made.raw) } : made
+    const raw = 'raw' in made && made.raw ? asBuffer(made.raw) : undefined
+    if ('message' in made) return { message: { ...made.message, raw: raw ?? bytes } }
+    return raw ? { ...made, raw } : made
   }
 
   return {

@@ -1,7 +1,6 @@
 import type { Request } from 'express'
 import type { z } from 'zod'
-import { readMessage, type ReadMessage } from '../../mail/message.ts'
-import { messageRefusal, type Refusal, structureLimits } from '../../reports/message-refusal.ts'
+import { type Fit, readReported, structureLimits } from '../../reports/message-refusal.ts'
 import { bulkItemSchema, submissionSchema } from '../api/contract/report-schemas.ts'
 import { ProblemError } from '../problem.ts'
 import { percentDecoded } from './urlencoded.ts'
@@ -126,9 +125,6 @@ export function urlencodedField(body: Buffer, name: string): string | undefined 
     .replaceAll(' ', '+')
 }
 
-/** A message within the limits, or the reason for its refusal. */
-export type Fit = { message: ReadMessage } | { refusal: Refusal }
-
 /** A message from JSON, with the other fields of the object. */
 export type JsonMessage<Schema extends z.ZodObject> = {
   /** Undefined if the message is not in base64. */
@@ -138,11 +134,8 @@ export type JsonMessage<Schema extends z.ZodObject> = {
 
 /** Tasks whose time grows with the size of the body. They throw only ProblemErrors. */
 export const bodyTasks = {
-  message: (raw: Buffer, bytesMax: number): Fit => {
-    const message = readMessage(raw)
-    const refusal = messageRefusal(message, { ...structureLimits, bytesMax })
-    return refusal ? { refusal } : { message }
-  },
+  message: (raw: Buffer, bytesMax: number): Fit =>
+    readReported(raw, { ...structureLimits, bytesMax }),
   submission: (body: Buffer) => messageOfJson(body, submissionSchema),
   bulkItem: (line: Buffer) => messageOfJson(line, bulkItemSchema),
   signaler: (body: Buffer) => ({ raw: signalerMessage(body) }),

@@ -15,15 +15,21 @@ export default function run({ name, bytes, bytesMax }: ThreadTask): unknown {
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   try {
     const made = bodyTasks[name](body, bytesMax)
-    if ('message' in made) return { made: { message: { header: made.message.header } } }
-    if (!('raw' in made) || !made.raw) return { made }
-    const raw = new Uint8Array(made.raw)
-    return move({
-      [transferableSymbol]: [raw.buffer],
-      [valueSymbol]: { made: { ...made, raw } },
-    })
+    if ('message' in made) {
+      const { header, raw } = made.message
+      return raw === body ? { made: { message: { header } } } : moved({ message: { header } }, raw)
+    }
+    return 'raw' in made && made.raw ? moved(made, made.raw) : { made }
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
     return { problem: error.problem, detail: error.message }
   }
+}
+
+function moved(made: object, bytes: Buffer): unknown {
+  const raw = new Uint8Array(bytes)
+  return move({
+    [transferableSymbol]: [raw.buffer],
+    [valueSymbol]: { made: { ...made, raw } },
+  })
 }

@@ -1,6 +1,5 @@
 import { type Request, type Response, Router } from 'express'
 import { pack } from '../../db/rows.ts'
-import type { Unpacked } from '../../mail/containers/unpack-file.ts'
 import { fieldsOf, type ReadMessage } from '../../mail/message.ts'
 import { guessKind } from '../../reports/guess-kind.ts'
 import { goneSignal } from '../bodies/read-body.ts'
@@ -20,7 +19,11 @@ type Understood = {
   datedAt: Date | undefined
   /** Whether the lines that show its route are there: otherwise nobody can trace it. */
   isComplete: boolean
+  /** The message, if it was understood. */
+  raw?: Buffer
   problem?: ProblemName
+  /** The line that is wrong, from one. */
+  line?: number | undefined
 }
 
 type Needs = Pick<Site, 'bodies' | 'lookInto' | 'readText'> & FormReader
@@ -47,13 +50,14 @@ export function lookFirstRoutes(site: Needs): Router {
       found.slice(0, LISTED_MAX).map(async (one) => {
         if ('refusal' in one) return refused(one.name, one.refusal)
         const fit = await site.bodies.read('message', one.raw, { ownerId: reporter.id, gone })
-        return 'refusal' in fit
-          ? refused(one.name, fit.refusal.reason)
-          : read(one.name, fit.message)
+        if ('refusal' in fit) return refused(one.name, fit.refusal.reason, fit.refusal.line)
+        return { ...read(one.name, fit.message), raw: fit.message.raw }
       }),
     )
-    const first = shown.findIndex(({ problem }) => problem === undefined)
-    const kind = await kindOf(found[first], shown[first], site)
+    const kind = await kindOf(
+      shown.find(({ raw }) => raw !== undefined),
+      site,
+    )
     sendLook(req, res, { shown, count: found.length, kind })
   })
   return router
@@ -71,8 +75,9 @@ function sendLook(
   })
 }
 
-function refused(name: string, problem: ProblemName): Understood {
-  return { name, subject: null, author: null, datedAt: undefined, isComplete: false, problem }
+function refused(name: string, problem: ProblemName, line?: number): Understood {
+  const none = { subject: null, author: null, datedAt: undefined, isComplete: false }
+  return { name, ...none, problem, line }
 }
 
 function read(name: string, { header: { fields } }: ReadMessage): Understood {
@@ -87,12 +92,8 @@ function read(name: string, { header: { fields } }: ReadMessage): Understood {
 }
 
 /** Guesses the kind of the first message that was understood. */
-async function kindOf(
-  found: Unpacked | { refusal: unknown } | undefined,
-  shown: Understood | undefined,
-  { readText }: Pick<Needs, 'readText'>,
-) {
-  if (!found || !('raw' in found)) return undefined
-  const text = await readText(await pack(found.raw)).catch(() => '')
-  return guessKind(`${shown?.subject ?? ''}\n${text}`)
+async function kindOf(shown: Understood | undefined, { readText }: Pick<Needs, 'readText'>) {
+  if (!shown?.raw) return undefined
+  const text = await readText(await pack(shown.raw)).catch(() => '')
+  return guessKind(`${shown.subject ?? ''}\n${text}`)
 }

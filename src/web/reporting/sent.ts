@@ -114,6 +114,7 @@ export async function sendResults(req: Request, res: Response, sent: Sent): Prom
         refused: results.length - taken.length,
       },
       results,
+      found: results.length,
       offersProbe,
       source: `/report/sent?${new URLSearchParams(live.map((id) => ['id', id])).toString()}`,
     },
@@ -129,6 +130,8 @@ type Result = {
   /** Whether the row updates itself; only once for a message that was sent twice. */
   isLive?: boolean
   problem?: ProblemName
+  /** The line that is wrong, from one. */
+  line?: number | undefined
   helpPath?: string | undefined
 }
 
@@ -139,8 +142,8 @@ function resultOf(
 ): Result {
   const isRebuilt = rebuiltFrom !== undefined
   if (!outcome.taken) {
-    const { problem } = outcome.refusal
-    return { name, isRebuilt, problem, helpPath: helpPaths[problem] }
+    const { problem, line } = outcome.refusal
+    return { name, isRebuilt, problem, line, helpPath: helpPaths[problem] }
   }
   const { id, is } = outcome
   const row = rows.get(id) ?? storedRow(id, name)

@@ -66,6 +66,9 @@ const reasons = {
     '(PR_TRANSPORT_MESSAGE_HEADERS). ' +
     'Save the message as .eml, or send its source.',
   'not-a-message': 'There is no mail message in this file.',
+  'outlook-data-file':
+    'This is a data file of Outlook (.pst or .ost), which holds whole mailboxes. Drag the ' +
+    'messages from Outlook to a folder, and send the .msg files, together in a .zip if you like.',
   'damaged-archive': 'The file is damaged, takes too long to unpack, or has an unsupported format.',
   'encrypted-archive': 'The archive is encrypted. Pack it without a password.',
   'nested-archive': 'An archive inside an archive is not opened. Send it separately.',

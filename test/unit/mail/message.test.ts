@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { parseHeader } from '../../../src/mail/header.ts'
-import { looksLikeMessage, normalizedForHash } from '../../../src/mail/message.ts'
+import { looksLikeMessage, parseHeader } from '../../../src/mail/header.ts'
+import { normalizedForHash } from '../../../src/mail/message.ts'
 
 const bytes = (text: string) => Buffer.from(text, 'latin1')
 

@@ -36,6 +36,7 @@ const messageProblems = [
   'bad-field',
   'no-message',
   'not-a-message',
+  'several-messages',
   'bad-base64',
   'too-big',
   'wrong-type',
@@ -49,6 +50,7 @@ const messageProblems = [
 /** Problems with files that contain messages. */
 const fileProblems = [
   'no-header',
+  'outlook-data-file',
   'damaged-archive',
   'encrypted-archive',
   'nested-archive',

@@ -308,6 +308,7 @@ const file = z
 /** The response to a form or a file of several messages. */
 export const resultsSchema = z
   .object({
+    found: z.int().describe('The number of messages that were found, accepted or not.'),
     results: list(
       z.union([receiptSchema.extend({ file }), z.object({ file, problem: problemSchema })]),
     ).describe('One result per message, in order.'),

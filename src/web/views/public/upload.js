@@ -11,7 +11,9 @@
   const LOOK_FILES_MAX = 10
   const PAUSE_MS = 400
 
-  const isArchive = ({ name }) => /\.(?:zip|msg|mbox)$/i.test(name)
+  /** Whether a file may hold several messages; mailboxes often have no ending. */
+  const isArchive = async (file) =>
+    /\.(?:zip|msg|mbox)$/i.test(file.name) || /^From\s/.test(await file.slice(0, 5).text())
   const shownMegabytes = (bytes) => Math.floor(bytes / 1_000_000)
   const filled = (words, values) => words.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? '')
 
@@ -83,7 +85,7 @@
     }
 
     /** The beginning of the chosen messages; undefined when there is nothing to look into. */
-    function beginnings() {
+    async function beginnings() {
       const token = form.querySelector('[name=form_token]')
       const shared = [...form.querySelectorAll('[name^=shared]')]
       const isEmpty = files.length + shared.length === 0 && pasted.value.trim() === ''
@@ -93,8 +95,9 @@
       data.append(token.name, token.value)
       data.append(pasted.name, pasted.value.slice(0, LOOK_BYTES_MAX))
       for (const file of files.slice(0, LOOK_FILES_MAX)) {
-        if (isArchive(file) && file.size > ARCHIVE_BYTES_MAX) return words.tooLarge
-        const part = isArchive(file) ? file : file.slice(0, LOOK_BYTES_MAX)
+        const isWhole = await isArchive(file)
+        if (isWhole && file.size > ARCHIVE_BYTES_MAX) return words.tooLarge
+        const part = isWhole ? file : file.slice(0, LOOK_BYTES_MAX)
         data.append(input.name, part, file.name)
       }
       return data
@@ -102,7 +105,8 @@
 
     async function look() {
       const turn = ++looks
-      const data = beginnings()
+      const data = await beginnings()
+      if (turn !== looks) return
       understood.textContent =
         data === undefined ? '' : typeof data === 'string' ? data : words.look
       if (!(data instanceof FormData)) return

@@ -163,3 +163,86 @@ test('HTML wrapped in RTF by Outlook is unwrapped; real RTF is kept', async () =
   expect(await htmlOf(wrapped)).toContain('<p>Café</p>')
   expect(await htmlOf('{\\rtf1\\ansi plain text}')).toBe(false)
 })
+
+const zipOf = (files: readonly (readonly [string, Buffer])[]) =>
+  zipFile(files.map(([name, content]) => ({ name, content })))
+const emlx = (mark: string) => {
+  const raw = mail(mark)
+  return Buffer.concat([Buffer.from(`${raw.length}\n`), raw, Buffer.from('<plist/>')])
+}
+const other = Buffer.from('\x01\x02 no mail')
+
+test.for<[string, readonly (readonly [string, Buffer])[], string[]]>([
+  [
+    'a Maildir',
+    [
+      ['Junk/cur/1795860000.M1P2.host,S=9:2,S', mail('a')],
+      ['Junk/new/1795860001.M1P2.host', mail('b')],
+      ['Junk/tmp/1795860002.M1P2.host', mail('c')],
+      ['Junk/dovecot-uidlist', other],
+      ['Junk/dovecot.index.cache', other],
+      ['Junk/maildirfolder', Buffer.alloc(0)],
+    ],
+    ['it › Junk/cur/1795860000.M1P2.host,S=9:2,S: a', 'it › Junk/new/1795860001.M1P2.host: b'],
+  ],
+  [
+    'a Maildir of Courier, packed from inside',
+    [
+      ['cur/1.a.host:2,', mail('a')],
+      ['courierimapuiddb', other],
+      ['maildirsize', other],
+    ],
+    ['it › cur/1.a.host:2,: a'],
+  ],
+  [
+    'a mailbox folder of Apple Mail',
+    [
+      ['Junk.mbox/Info.plist', other],
+      ['Junk.mbox/Messages/1.emlx', emlx('a')],
+      ['Junk.mbox/Messages/2.partial.emlx', emlx('b')],
+      ['Junk.mbox/Attachments/2/2/picture.png', other],
+      ['__MACOSX/Junk.mbox/._Info.plist', other],
+    ],
+    ['it › Junk.mbox/Messages/1.emlx: a', 'it › Junk.mbox/Messages/2.partial.emlx: b'],
+  ],
+  [
+    'a deeper mailbox folder of Apple Mail',
+    [
+      ['V10/X.mbox/A-B/Data/4/Messages/9.emlx', emlx('a')],
+      ['V10/X.mbox/A-B/Data/4/Attachments/9/1/a.pdf', other],
+    ],
+    ['it › V10/X.mbox/A-B/Data/4/Messages/9.emlx: a'],
+  ],
+  [
+    'an exported mailbox folder of Apple Mail',
+    [
+      [
+        'Junk.mbox/mbox',
+        Buffer.from(`From a@b\n${mail('a').toString()}From c@d\n${mail('b').toString()}`),
+      ],
+      ['Junk.mbox/table_of_contents', other],
+    ],
+    ['it › Junk.mbox/mbox › 1: a', 'it › Junk.mbox/mbox › 2: b'],
+  ],
+  [
+    'a folder of Thunderbird',
+    [
+      ['Junk', Buffer.from(`From \n${mail('a').toString()}\nFrom \n${mail('b').toString()}`)],
+      ['Junk.msf', other],
+    ],
+    ['it › Junk › 1: a', 'it › Junk › 2: b'],
+  ],
+  ['a message named like such a file', [['subscriptions', mail('a')]], ['it › subscriptions: a']],
+  ['only such files', [['maildirsize', other]], ['it: not-a-message']],
+])(
+  'in an archive, the messages of %s are found, and its other files ignored',
+  async ([, files, expected]) => {
+    expect(await told(zipOf(files))).toEqual(expected)
+  },
+)
+
+test('a data file of Outlook is refused as such, also in an archive', async () => {
+  const pst = Buffer.concat([Buffer.from('!BDN'), Buffer.alloc(600, 1)])
+  expect(await told(pst)).toEqual(['it: outlook-data-file'])
+  expect(await told(zipOf([['a.pst', pst]]))).toEqual(['it › a.pst: outlook-data-file'])
+})
