@@ -1,7 +1,13 @@
 import { domainOf, parseMailboxes } from './address.ts'
 import { parseMailDate } from './date.ts'
 import { decodeHeaderText } from './encoded-word.ts'
-import { fieldValue, type Header, type HeaderField, looksLikeMessage, parseHeader } from './header.ts'
+import {
+  fieldValue,
+  type Header,
+  type HeaderField,
+  looksLikeMessage,
+  parseHeader,
+} from './header.ts'
 import { readAnyBody } from './any-body.ts'
 import { isAutomaticReply } from './inbound/automatic.ts'
 import { readOrdinaryBody } from './ordinary-body.ts'

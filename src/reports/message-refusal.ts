@@ -1,6 +1,8 @@
 import { openSaved, type SavedMessage } from '../mail/containers/saved-message.ts'
-import type { ReadMessage } from '../mail/message.ts'
+import { fieldsOf, type ReadMessage } from '../mail/message.ts'
+import { networkSet } from '../mail/ip.ts'
 import { exceedsLimits } from '../mail/mime-leaves.ts'
+import { wrapperOf } from '../mail/wrapper.ts'
 
 /** Limits for the size and structure of a message. */
 export type MessageLimits = {
@@ -14,11 +16,12 @@ export type MessageLimits = {
 export const structureLimits = { headersMax: 2_000, partsMax: 1_000, nestingMax: 30 }
 
 /** The reason why a message is rejected; `status` is an HTTP status. */
-type Refusal = {
+export type Refusal = {
   status: 400 | 413 | 422
   reason:
     | 'not-a-message'
     | 'several-messages'
+    | 'choose-message'
     | 'too-big'
     | 'too-many-headers'
     | 'too-many-parts'
@@ -26,16 +29,47 @@ type Refusal = {
   detail: string
   /** The line of the input that is wrong, from one. */
   line?: number
+  /** The messages between which the reporter has to choose. */
+  choices?: readonly Choice[]
+}
+
+/** What a reporter may report of a message that carries another one. */
+export const choices = ['attached', 'whole'] as const
+export type ChoiceName = (typeof choices)[number]
+
+/** One of the messages between which a reporter chooses. */
+export type Choice = {
+  report: ChoiceName
+  from: string | null
+  subject: string | null
+  date: string | null
+}
+
+/** Who reports: what proves that a message was wrapped on their side, and what they chose. */
+export type ReportedBy = {
+  /** The address of the account. */
+  reporter: string
+  /** CIDR blocks of the relays that the reporter trusts. */
+  relays?: readonly string[]
+  choice?: ChoiceName | undefined
+  /** Whether nobody can be asked: then a message is reported whole if nothing is proven. */
+  isUnasked?: boolean
 }
 
 /** A message within the limits, or the reason for its refusal. */
 export type Fit = { message: ReadMessage } | { refusal: Refusal }
 
 /**
- * Finds the message in the given bytes, and checks it. Takes linear time, and runs once for each
- * message, before anything is stored.
+ * Finds the message in the given bytes, and checks it. If it only carries another message, and `by`
+ * is given, returns that one, or asks which of them is reported. Bytes `as-received` from its
+ * sender are the message. Takes linear time, and runs once for each message, before anything is
+ * stored.
  */
-export function readReported(bytes: Buffer, limits: MessageLimits): Fit {
+export function readReported(
+  bytes: Buffer,
+  limits: MessageLimits,
+  by?: ReportedBy | 'as-received',
+): Fit {
   if (bytes.length > limits.bytesMax) {
     return {
       refusal: {
@@ -46,9 +80,61 @@ export function readReported(bytes: Buffer, limits: MessageLimits): Fit {
     }
   }
   const saved = openSaved(bytes)
+  const isOther = by === 'as-received' && 'message' in saved && saved.message.raw !== bytes
+  if (isOther) return { refusal: faultOf({ refusal: 'not-a-message' }) }
   if (!('message' in saved)) return { refusal: faultOf(saved) }
   const refusal = refusals[exceedsLimits(saved.message.raw, limits) ?? 'none']
-  return refusal ? { refusal } : saved
+  if (refusal) return { refusal }
+  if (!by || by === 'as-received' || by.choice === 'whole') return saved
+  return unwrapped(saved.message, by)
+}
+
+const WRAPPERS_MAX = 5
+
+/** Finds the message in a message that only carries it, and in that one again. */
+function unwrapped(given: ReadMessage, by: ReportedBy): Fit {
+  const { reporter, relays = [], choice, isUnasked } = by
+  const side = { reporter, relays: networkSet(relays) }
+  let message = given
+  for (let depth = 0; depth < WRAPPERS_MAX; depth++) {
+    const wrapper = wrapperOf(message.raw, side)
+    if (!wrapper) break
+    const [first, ...others] = wrapper.messages.map(openSaved)
+    const isChosen = depth === 0 && choice === 'attached'
+    if (!first || !('message' in first)) break
+    if (!wrapper.isProven && !isChosen) {
+      // What the reporter chose is reported, whatever it carries.
+      if (choice === 'attached' || isUnasked) break
+      return { refusal: askFor(given, first.message) }
+    }
+    if (others.length > 0 && isUnasked) break
+    if (others.length > 0) return { refusal: severalAttached(others.length + 1) }
+    message = first.message
+  }
+  return { message }
+}
+
+function askFor(whole: ReadMessage, attached: ReadMessage): Refusal {
+  const shown = (report: ChoiceName, { header }: ReadMessage): Choice => {
+    const { from, subject, date } = fieldsOf(header.fields)
+    return { report, from, subject, date }
+  }
+  return {
+    status: 422,
+    reason: 'choose-message',
+    detail:
+      'This message carries another one. Send it again with report=attached to report the ' +
+      'attached message, or with report=whole to report the message that you sent.',
+    choices: [shown('attached', attached), shown('whole', whole)],
+  }
+}
+
+function severalAttached(count: number): Refusal {
+  return {
+    status: 422,
+    reason: 'several-messages',
+    detail: `This mail carries ${count} messages. Send each of them by itself.`,
+  }
 }
 
 function faultOf(fault: Exclude<SavedMessage, { message: unknown }>): Refusal {

@@ -32,7 +32,8 @@ export async function runTakeComplaint(
   const day = app.clock().toISOString().slice(0, 10)
   const complaint = (await isAboutUs(mail, app)) ? undefined : complaintIn(await unpack(mail))
   const limits = { ...structureLimits, bytesMax: app.config.messageBytesMax }
-  const fit = complaint && readReported(complaint.message, limits)
+  const fit =
+    complaint && readReported(complaint.message, limits, { reporter: '', isUnasked: true })
   const message = fit && 'message' in fit ? fit.message : undefined
   if (!complaint || !message || !(await findReporter(app.pool, sourceId))) {
     await handleInboundMail({ mailId }, app)

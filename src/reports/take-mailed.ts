@@ -120,10 +120,13 @@ async function reportEach(
 ): Promise<MailInResult> {
   const limits = { ...structureLimits, bytesMax: app.config.messageBytesMax }
   const found = forwardedMessages(raw, { reporter: reporter.email, messagesMax: MESSAGES_MAX })
-  const read = found.messages.map((message) => readReported(message, limits))
-  const fit = read.flatMap((one) => ('message' in one ? [one.message] : []))
+  const read = found.messages.map((raw) => {
+    const isRebuilt = found.rebuilt?.has(raw) ?? false
+    return { ...readReported(raw, limits), ...(isRebuilt && { rebuiltFrom: 'msg' as const }) }
+  })
+  const fit = read.flatMap((one) => ('message' in one ? [one] : []))
   await Promise.all(
-    fit.map((message) =>
+    fit.map(({ message, rebuiltFrom }) =>
       app.intake.accept({
         reporterId: reporter.id,
         channel: 'mail',
@@ -132,6 +135,7 @@ async function reportEach(
         comment: null,
         receivedVia: [],
         isShadowed,
+        ...(rebuiltFrom && { rebuiltFrom }),
       }),
     ),
   )

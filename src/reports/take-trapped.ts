@@ -96,8 +96,8 @@ async function readTrapped(
       const client = peerIp === null ? undefined : { ip: peerIp, host, id, at }
       const message = readMessage(withDeliveryTrace(raw, { recipients: [rcptTo], client }))
       const sourceId = mail.reporterId ?? ''
-      const fit = active.has(sourceId) ? readReported(raw, limits) : undefined
-      const isReport = fit !== undefined && 'message' in fit && fit.message.raw === raw
+      const fit = active.has(sourceId) ? readReported(raw, limits, 'as-received') : undefined
+      const isReport = fit !== undefined && 'message' in fit
       // A message that takes too long to read is reported; its analysis has more time.
       const digest = isReport
         ? await parser.check(message.raw, { trustedRelays: [] }).catch(() => undefined)

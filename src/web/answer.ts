@@ -14,6 +14,7 @@ export type FailedRequest = {
   status: number
   detail: string
   headers: Readonly<Record<string, string>>
+  about?: ProblemError['about']
 }
 
 /**
@@ -39,8 +40,8 @@ type RequestIds = { requestId: string; about: string | undefined }
 
 function describe(error: unknown, ids: RequestIds, log: Logger): FailedRequest {
   if (error instanceof ProblemError) {
-    const { problem, status, message, headers } = error
-    return { problem, status, detail: message, headers }
+    const { problem, status, message, headers, about } = error
+    return { problem, status, detail: message, headers, about }
   }
   if (error instanceof CallerError) return callerFailure(error.status, error.message)
   if (error instanceof BusyError) {
@@ -84,7 +85,7 @@ function logOutage(error: unknown, ids: RequestIds, log: Logger): void {
 
 /** Sends a problem response (RFC 9457). */
 export function sendProblem(res: Response, publicUrl: string, failure: FailedRequest): void {
-  const problem = problemOf(publicUrl, failure.problem, failure.detail)
+  const problem = problemOf(publicUrl, failure.problem, failure.detail, failure.about)
   res
     .status(failure.status)
     .set({ ...failure.headers, 'cache-control': 'no-store', 'content-type': problemType })

@@ -1,10 +1,12 @@
 import { CallerError } from '../errors.ts'
+import type { Choice, Refusal } from '../reports/message-refusal.ts'
 
 /** The problem types (RFC 9457) of our responses, with their meaning for the caller. */
 export const problems = {
   'bad-request': { status: 400, title: 'The request is malformed' },
   'not-a-message': { status: 400, title: 'This is not a mail message' },
   'several-messages': { status: 422, title: 'The message is a mailbox with several messages' },
+  'choose-message': { status: 422, title: 'The message carries another message' },
   'bad-base64': { status: 400, title: 'The message is not valid base64' },
   'no-message': { status: 400, title: 'The request contains no message' },
   'sign-in-needed': { status: 401, title: 'Authentication is required' },
@@ -38,7 +40,17 @@ export const problems = {
 export type ProblemName = keyof typeof problems
 
 /** A problem (RFC 9457 §3.1). */
-export type Problem = { type: string; title: string; status: number; detail: string }
+export type Problem = {
+  type: string
+  title: string
+  status: number
+  detail: string
+  /** The messages between which the reporter has to choose. */
+  choices?: readonly Choice[]
+}
+
+/** What is wrong with a message: its line, or the messages between which to choose. */
+type AboutMessage = Pick<Refusal, 'line' | 'choices'>
 
 /** Thrown while a request is read: becomes a problem response or an error page. */
 export class ProblemError extends CallerError {
@@ -46,19 +58,18 @@ export class ProblemError extends CallerError {
   readonly problem: ProblemName
   /** Additional header fields of the response. */
   readonly headers: Readonly<Record<string, string>>
-  /** The line of a message that is wrong, from one. */
-  readonly line: number | undefined
+  readonly about: AboutMessage
 
   constructor(
     problem: ProblemName,
     detail: string,
     headers: Record<string, string> = {},
-    line?: number,
+    about: AboutMessage = {},
   ) {
     super(problems[problem].status, detail)
     this.problem = problem
     this.headers = headers
-    this.line = line
+    this.about = about
   }
 }
 
@@ -66,7 +77,13 @@ export class ProblemError extends CallerError {
 export const problemType = 'application/problem+json'
 
 /** Composes a problem; its type links to the page that lists all problem types. */
-export function problemOf(publicUrl: string, name: ProblemName, detail: string): Problem {
+export function problemOf(
+  publicUrl: string,
+  name: ProblemName,
+  detail: string,
+  { choices }: AboutMessage = {},
+): Problem {
   const { status, title } = problems[name]
-  return { type: `${publicUrl}/problems#${name}`, title, status, detail }
+  const type = `${publicUrl}/problems#${name}`
+  return { type, title, status, detail, ...(choices && { choices }) }
 }

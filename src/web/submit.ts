@@ -4,6 +4,7 @@ import type { RebuiltFrom } from '../mail/containers/unpack-file.ts'
 import { parseRelayBlock, type RelayRefusal } from '../mail/ip-blocks.ts'
 import { shownLine, storableText } from '../mail/text.ts'
 import type { AcceptedReport, Intake } from '../reports/accept-report.ts'
+import { type ChoiceName, choices } from '../reports/message-refusal.ts'
 import type { BodyPool } from './bodies/body-pool.ts'
 import type { IntakeMetrics } from './metrics.ts'
 import { ProblemError } from './problem.ts'
@@ -33,6 +34,8 @@ export type GivenRemarks = {
   comment?: string | undefined
   /** Each text contains an address or a CIDR block, or several, separated by commas or spaces. */
   receivedVia?: readonly string[] | undefined
+  /** Which message is reported if one carries another. */
+  report?: string | undefined
 }
 
 /**
@@ -45,7 +48,15 @@ export function parseRemarks(given: GivenRemarks): Remarks {
     kind: parseKind(given.kind),
     comment: parseComment(given.comment),
     receivedVia: parseRelays(given.receivedVia ?? []),
+    ...parseChoice(given.report),
   }
+}
+
+function parseChoice(text = ''): Pick<Remarks, 'choice'> {
+  if (text === '') return {}
+  const choice = choices.find((one) => one === text)
+  if (choice) return { choice }
+  throw new ProblemError('bad-field', `report must be ${choices.join(' or ')}.`)
 }
 
 function parseKind(text: string | undefined): ReportKind {
@@ -83,6 +94,8 @@ export type Remarks = {
   receivedVia: readonly string[]
   /** Set if the message was reconstructed from the submitted data. */
   rebuiltFrom?: RebuiltFrom
+  /** Which message is reported if one carries another; absent if nothing is said. */
+  choice?: ChoiceName
 }
 
 /** The result of one message of a request. */
@@ -111,12 +124,17 @@ export function createSubmit(app: {
   bodies: BodyPool
   metrics: IntakeMetrics
 }): Submit {
-  return async (reporter, channel, raw, remarks, admission = 'admitted') => {
-    const fit = await app.bodies.read('message', raw, { ownerId: reporter.id })
+  return async (reporter, channel, raw, { choice, ...remarks }, admission = 'admitted') => {
+    const by = {
+      ...{ reporter: reporter.email, relays: remarks.receivedVia, choice },
+      // The protocol of the plug-ins has no place for a choice.
+      isUnasked: channel === 'signaler',
+    }
+    const fit = await app.bodies.read('message', raw, { ownerId: reporter.id, by })
     if ('refusal' in fit) {
       app.metrics.count(channel, 'refused')
-      const { reason, detail, line } = fit.refusal
-      return { taken: false, refusal: new ProblemError(reason, detail, {}, line) }
+      const { reason, detail, status: _, ...about } = fit.refusal
+      return { taken: false, refusal: new ProblemError(reason, detail, {}, about) }
     }
     const became = await app.intake.accept({
       reporterId: reporter.id,

@@ -147,7 +147,8 @@ function answerOf(kept: { status: number; body: string } | undefined): ApiAnswer
 }
 
 function hashOf({ files, remarks }: ApiSubmission): Buffer {
-  const hash = createHash('sha256').update(JSON.stringify(remarks))
+  // A request that was asked for a choice is repeated with the choice.
+  const hash = createHash('sha256').update(JSON.stringify({ ...remarks, choice: undefined }))
   for (const { raw, isCut } of files) {
     hash.update(`\n${isCut ? -1 : raw.length}\n`)
     if (!isCut) hash.update(raw)

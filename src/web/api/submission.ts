@@ -154,7 +154,7 @@ async function receiptsOf(
 }
 
 function problemFrom(refusal: ProblemError, site: ResultSite): Problem {
-  return problemOf(site.publicUrl, refusal.problem, refusal.message)
+  return problemOf(site.publicUrl, refusal.problem, refusal.message, refusal.about)
 }
 
 /** A message or a file of a request; `isCut` if it was truncated at the size limit. */
@@ -234,6 +234,7 @@ function queryRemarks(query: string): Remarks {
   return parseRemarks({
     kind: given.get('kind') ?? undefined,
     comment: given.get('comment') ?? undefined,
+    report: given.get('report') ?? undefined,
     receivedVia: given.getAll('received_via'),
   })
 }
@@ -250,9 +251,9 @@ export function givenMessage({ raw, given }: JsonMessage<typeof submissionSchema
   if (!raw) {
     throw new ProblemError('bad-base64', 'message_base64 must be the message in standard base64.')
   }
-  const { kind, comment, received_via } = given
+  const { kind, comment, received_via, report } = given
   const receivedVia = typeof received_via === 'string' ? [received_via] : received_via
-  return { raw, remarks: parseRemarks({ kind, comment, receivedVia }) }
+  return { raw, remarks: parseRemarks({ kind, comment, receivedVia, report }) }
 }
 
 function parseForm(parts: readonly FormPart[]): ApiSubmission {
@@ -277,12 +278,13 @@ function parseForm(parts: readonly FormPart[]): ApiSubmission {
     remarks: parseRemarks({
       kind: texts('kind')[0],
       comment: texts('comment')[0],
+      report: texts('report')[0],
       receivedVia: [...texts('received_via'), ...texts('received_via[]')],
     }),
   }
 }
 
-const remarkNames = new Set(['kind', 'comment', 'received_via', 'received_via[]'])
+const remarkNames = new Set(['kind', 'comment', 'report', 'received_via', 'received_via[]'])
 
 function textOf({ name, content }: FormPart): string {
   if (content.length > REMARK_BYTES_MAX) throw new ProblemError('bad-field', `${name} is too long.`)

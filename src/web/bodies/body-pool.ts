@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { Piscina } from 'piscina'
+import type { ReportedBy } from '../../reports/message-refusal.ts'
 import { ProblemError } from '../problem.ts'
 import { bodyTasks, type BodyTasks } from './body-tasks.ts'
 import type { ThreadMade, ThreadTask } from './body-thread.ts'
@@ -75,8 +76,8 @@ function tooMuch(): ProblemError {
   )
 }
 
-/** The sender of a body, and whether the client is still connected. */
-type BodyOwner = { ownerId: string; gone?: AbortSignal }
+/** The sender of a body, whether the client is still connected, and who reports a message. */
+type BodyOwner = { ownerId: string; gone?: AbortSignal; by?: ReportedBy }
 
 /**
  * Parses bodies, one task each, without blocking the event loop for long: small bodies are parsed
@@ -125,10 +126,11 @@ export function createBodyPool(bytesMax: number): BodyPool {
     }
   }
 
-  async function read(name: keyof BodyTasks, bytes: Buffer, { ownerId, gone = STAYS }: BodyOwner) {
-    if (bytes.length <= SMALL_BYTES_MAX) return inSlices(() => bodyTasks[name](bytes, bytesMax))
+  async function read(name: keyof BodyTasks, bytes: Buffer, sender: BodyOwner) {
+    const { ownerId, gone = STAYS, by } = sender
+    if (bytes.length <= SMALL_BYTES_MAX) return inSlices(() => bodyTasks[name](bytes, bytesMax, by))
     const owner = { reporterId: ownerId, bytes: bytes.length, gone }
-    const task = { name, bytes: alone(bytes), bytesMax }
+    const task = { name, bytes: alone(bytes), bytesMax, by }
     const answer = await inTurn(owner, () => runInThread(task))
     if ('problem' in answer) throw new ProblemError(answer.problem, answer.detail)
     const { made } = answer

@@ -1,6 +1,11 @@
 import type { Request } from 'express'
 import type { z } from 'zod'
-import { type Fit, readReported, structureLimits } from '../../reports/message-refusal.ts'
+import {
+  type Fit,
+  readReported,
+  type ReportedBy,
+  structureLimits,
+} from '../../reports/message-refusal.ts'
 import { bulkItemSchema, submissionSchema } from '../api/contract/report-schemas.ts'
 import { ProblemError } from '../problem.ts'
 import { percentDecoded } from './urlencoded.ts'
@@ -134,8 +139,8 @@ export type JsonMessage<Schema extends z.ZodObject> = {
 
 /** Tasks whose time grows with the size of the body. They throw only ProblemErrors. */
 export const bodyTasks = {
-  message: (raw: Buffer, bytesMax: number): Fit =>
-    readReported(raw, { ...structureLimits, bytesMax }),
+  message: (raw: Buffer, bytesMax: number, by?: ReportedBy): Fit =>
+    readReported(raw, { ...structureLimits, bytesMax }, by),
   submission: (body: Buffer) => messageOfJson(body, submissionSchema),
   bulkItem: (line: Buffer) => messageOfJson(line, bulkItemSchema),
   signaler: (body: Buffer) => ({ raw: signalerMessage(body) }),

@@ -1,9 +1,15 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina'
+import type { ReportedBy } from '../../reports/message-refusal.ts'
 import { ProblemError, type ProblemName } from '../problem.ts'
 import { bodyTasks, type BodyTasks } from './body-tasks.ts'
 
 /** A task on one body; a transferred Buffer arrives as a plain Uint8Array. */
-export type ThreadTask = { name: keyof BodyTasks; bytes: Uint8Array; bytesMax: number }
+export type ThreadTask = {
+  name: keyof BodyTasks
+  bytes: Uint8Array
+  bytesMax: number
+  by: ReportedBy | undefined
+}
 
 /** The result of a task, or its problem. */
 export type ThreadMade =
@@ -11,10 +17,10 @@ export type ThreadMade =
   | { problem: ProblemName; detail: string }
 
 /** Runs in a thread of the body pool. The bytes of the message are transferred, not copied. */
-export default function run({ name, bytes, bytesMax }: ThreadTask): unknown {
+export default function run({ name, bytes, bytesMax, by }: ThreadTask): unknown {
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   try {
-    const made = bodyTasks[name](body, bytesMax)
+    const made = bodyTasks[name](body, bytesMax, by)
     if ('message' in made) {
       const { header, raw } = made.message
       return raw === body ? { made: { message: { header } } } : moved({ message: { header } }, raw)

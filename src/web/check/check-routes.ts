@@ -196,7 +196,8 @@ async function learnMessage(
   if (given === 'too-big') return sendError(res, 413, 'The message is too large to learn.')
   if (given === 'no-room') throw new Error('Too many bytes at once.')
   if (!Buffer.isBuffer(given)) return sendError(res, 400, given.fault)
-  const fit = await inside.bodies.read('message', given, { ownerId: 'mail server' })
+  const by = { reporter: '', isUnasked: true }
+  const fit = await inside.bodies.read('message', given, { ownerId: 'mail server', by })
   if ('refusal' in fit) return sendError(res, fit.refusal.status, fit.refusal.detail)
   const key = req.headers['on-behalf-of']
   if (key !== undefined && !isUserKey(key)) return sendError(res, 400, keyFault)

@@ -1,6 +1,7 @@
 import { type Request, type Response, Router } from 'express'
 import { pack } from '../../db/rows.ts'
 import { fieldsOf, type ReadMessage } from '../../mail/message.ts'
+import type { Choice, Refusal } from '../../reports/message-refusal.ts'
 import { guessKind } from '../../reports/guess-kind.ts'
 import { goneSignal } from '../bodies/read-body.ts'
 import { type FormReader, readForm } from '../pages/form.ts'
@@ -24,6 +25,8 @@ type Understood = {
   problem?: ProblemName
   /** The line that is wrong, from one. */
   line?: number | undefined
+  /** The messages between which the reporter will have to choose. */
+  choices?: readonly Choice[] | undefined
 }
 
 type Needs = Pick<Site, 'bodies' | 'lookInto' | 'readText'> & FormReader
@@ -49,8 +52,9 @@ export function lookFirstRoutes(site: Needs): Router {
     const shown = await Promise.all(
       found.slice(0, LISTED_MAX).map(async (one) => {
         if ('refusal' in one) return refused(one.name, one.refusal)
-        const fit = await site.bodies.read('message', one.raw, { ownerId: reporter.id, gone })
-        if ('refusal' in fit) return refused(one.name, fit.refusal.reason, fit.refusal.line)
+        const by = { reporter: reporter.email }
+        const fit = await site.bodies.read('message', one.raw, { ownerId: reporter.id, gone, by })
+        if ('refusal' in fit) return refused(one.name, fit.refusal.reason, fit.refusal)
         return { ...read(one.name, fit.message), raw: fit.message.raw }
       }),
     )
@@ -75,9 +79,13 @@ function sendLook(
   })
 }
 
-function refused(name: string, problem: ProblemName, line?: number): Understood {
+function refused(
+  name: string,
+  problem: ProblemName,
+  { line, choices }: Pick<Refusal, 'line' | 'choices'> = {},
+): Understood {
   const none = { subject: null, author: null, datedAt: undefined, isComplete: false }
-  return { name, ...none, problem, line }
+  return { name, ...none, problem, line, choices }
 }
 
 function read(name: string, { header: { fields } }: ReadMessage): Understood {

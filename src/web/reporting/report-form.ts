@@ -89,7 +89,7 @@ export async function takeForm(
   const gone = goneSignal(res)
   const upload = { reporter, channel: 'form', remarks, entry, admitMore, gone } as const
   const lines = await site.takeUpload(files, upload)
-  await sendResults(req, res, { site, reporter, lines, gone })
+  await sendResults(req, res, { site, reporter, lines, remarks, gone })
 }
 
 type FormState = {
@@ -165,7 +165,11 @@ function megabytes(bytes: number): number {
 
 function remarksOf(form: Form): Remarks | undefined {
   try {
-    return parseRemarks({ kind: form.text('kind'), comment: form.text('comment') })
+    return parseRemarks({
+      kind: form.text('kind'),
+      comment: form.text('comment'),
+      report: form.text('report'),
+    })
   } catch (error) {
     if (error instanceof ProblemError) return undefined
     throw error

@@ -6,6 +6,7 @@ import type { Reporter } from '../../db/reporters.ts'
 import { listReportsByIds, type Report } from '../../db/reports.ts'
 import type { Phrase } from '../../phrase.ts'
 import type { AcceptedReport } from '../../reports/accept-report.ts'
+import type { Choice } from '../../reports/message-refusal.ts'
 import { awaitUnconfirmed } from '../../reports/own-reports.ts'
 import { goneSignal } from '../bodies/read-body.ts'
 import { isUuid, sendPage } from '../pages/render.ts'
@@ -13,6 +14,7 @@ import { requireReporter } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
 import type { ProblemName } from '../problem.ts'
 import type { Site } from '../site.ts'
+import type { Remarks } from '../submit.ts'
 import type { UploadLine } from './take-upload.ts'
 
 /** A report just after it was sent: its message, its state, and what its reporter is asked. */
@@ -31,6 +33,8 @@ type Waiting = { waitMs: number; gone: AbortSignal }
 const AWAITED_MAX = 5
 /** Maximum number of messages whose rows update themselves. */
 const LIVE_MAX = 20
+/** Maximum size in bytes of a message that the page contains, to be sent again with a choice. */
+const CHOSEN_BYTES_MAX = 5_000_000
 
 /** The rows of reports that were just sent, for the page that updates them. */
 export function sentRoutes(site: Needs): Router {
@@ -75,14 +79,20 @@ const helpPaths: Readonly<Partial<Record<ProblemName, string>>> = {
 }
 
 /** The reporter whose messages were taken, the result of each, and whether the client left. */
-type Sent = { site: Needs; reporter: Reporter; lines: readonly UploadLine[]; gone: AbortSignal }
+type Sent = {
+  site: Needs
+  reporter: Reporter
+  lines: readonly UploadLine[]
+  remarks: Remarks
+  gone: AbortSignal
+}
 
 /**
  * Sends the result of each message of an upload, with a summary at the top, and the question about
  * each message that looks wanted. The status is a success if at least one message was accepted.
  */
 export async function sendResults(req: Request, res: Response, sent: Sent): Promise<void> {
-  const { site, reporter, lines, gone } = sent
+  const { site, reporter, lines, remarks, gone } = sent
   const ids = lines.flatMap(({ outcome }) => (outcome.taken ? [outcome.id] : []))
   const waiting = { waitMs: site.config.formWaitMs, gone }
   const canProbe = !site.front && site.config.smtpUrl !== undefined
@@ -115,6 +125,8 @@ export async function sendResults(req: Request, res: Response, sent: Sent): Prom
       },
       results,
       found: results.length,
+      kind: remarks.kind,
+      comment: remarks.comment ?? '',
       offersProbe,
       source: `/report/sent?${new URLSearchParams(live.map((id) => ['id', id])).toString()}`,
     },
@@ -132,18 +144,24 @@ type Result = {
   problem?: ProblemName
   /** The line that is wrong, from one. */
   line?: number | undefined
+  /** The messages between which the reporter has to choose. */
+  choices?: readonly Choice[] | undefined
+  /** The message in base64, which is sent again with the choice. */
+  content?: string | undefined
   helpPath?: string | undefined
 }
 
 function resultOf(
-  { name, outcome, rebuiltFrom }: UploadLine,
+  { name, outcome, rebuiltFrom, raw }: UploadLine,
   rows: ReadonlyMap<string, SentRow>,
   live: Set<string>,
 ): Result {
   const isRebuilt = rebuiltFrom !== undefined
   if (!outcome.taken) {
-    const { problem, line } = outcome.refusal
-    return { name, isRebuilt, problem, line, helpPath: helpPaths[problem] }
+    const { problem, about } = outcome.refusal
+    const fits = raw !== undefined && raw.length <= CHOSEN_BYTES_MAX
+    const content = fits ? raw.toString('base64') : undefined
+    return { name, isRebuilt, problem, ...about, content, helpPath: helpPaths[problem] }
   }
   const { id, is } = outcome
   const row = rows.get(id) ?? storedRow(id, name)

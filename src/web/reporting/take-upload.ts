@@ -27,6 +27,8 @@ export type UploadLine = {
   name: string
   outcome: SubmitOutcome
   rebuiltFrom?: RebuiltFrom | undefined
+  /** The bytes of the message, if its reporter has to choose what to report of it. */
+  raw?: Buffer
 }
 
 export type Upload = {
@@ -164,7 +166,9 @@ async function submitAll(
     }
     const { rebuiltFrom } = one
     const all = rebuiltFrom ? { ...remarks, rebuiltFrom } : remarks
-    return { name, outcome: await submit(reporter, channel, one.raw, all, entry), rebuiltFrom }
+    const outcome = await submit(reporter, channel, one.raw, all, entry)
+    const isAsked = !outcome.taken && outcome.refusal.problem === 'choose-message'
+    return { name, outcome, rebuiltFrom, ...(isAsked && { raw: one.raw }) }
   }
   const lines: UploadLine[] = []
   for (let at = 0; at < found.length; at += TOGETHER_MAX) {

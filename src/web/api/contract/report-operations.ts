@@ -26,6 +26,10 @@ const keyHeader = z.object({
 const remarks = z.object({
   kind: z.string().optional().describe('spam, phishing or not-spam. Not for JSON and forms.'),
   comment: z.string().optional().describe('Not for JSON and forms.'),
+  report: z
+    .string()
+    .optional()
+    .describe('attached or whole, if a message carries another one. Not for JSON and forms.'),
   received_via: z
     .array(z.string())
     .optional()
@@ -37,6 +41,7 @@ const messageProblems = [
   'no-message',
   'not-a-message',
   'several-messages',
+  'choose-message',
   'bad-base64',
   'too-big',
   'wrong-type',

@@ -8,6 +8,18 @@ export const problemSchema = z
     title: z.string(),
     status: z.int(),
     detail: z.string().describe('An explanation for people.'),
+    choices: z
+      .array(
+        z.object({
+          report: z.enum(['attached', 'whole']).describe('What to send in the field report.'),
+          from: z.string().nullable(),
+          subject: z.string().nullable(),
+          date: z.string().nullable(),
+        }),
+      )
+      .readonly()
+      .optional()
+      .describe('With choose-message: the messages between which to choose.'),
   })
   .describe('An error (RFC 9457).')
 
@@ -258,6 +270,14 @@ export const submissionSchema = z
     kind: kind.optional(),
     comment: comment.optional(),
     received_via: receivedVia.optional(),
+    report: z
+      .string()
+      .optional()
+      .describe(
+        'Which message is reported if one only carries another, such as a report of a filter: ' +
+          'attached or whole. Without it, the answer asks, unless the carrier is proven to be ' +
+          'of your side.',
+      ),
   })
   .describe('One message to report.')
 
