@@ -1,6 +1,6 @@
 import { looksCompound } from './containers/compound-file.ts'
 import { looksMbox, splitMbox } from './containers/mailbox-file.ts'
-import { readOutlookMessage } from './containers/outlook-message.ts'
+import type { OutlookMessage } from './containers/outlook-message.ts'
 import { messageAtStart } from './message.ts'
 import { leafBytes, type MimeLeaf } from './mime-leaves.ts'
 import { isMarkedOriginal, isMessage, isNamedMessage, openedLeaves, wrapperOf } from './wrapper.ts'
@@ -25,6 +25,8 @@ export type ForwardLimits = {
   /** The address of the reporter's account. */
   reporter: string
   messagesMax: number
+  /** Reads a file of Outlook; without it, such a file is not opened. */
+  readOutlook?: (bytes: Buffer) => OutlookMessage
 }
 
 const wrappersMax = 5
@@ -81,7 +83,10 @@ function take(raw: Buffer, isRebuilt: boolean, { depth, limits, found }: Place):
 type Inside = readonly { raw: Buffer; isRebuilt: boolean }[]
 
 /** The messages of a part; `other` for a part that can have none. */
-function insideOf(leaf: MimeLeaf, { messagesMax }: ForwardLimits): Inside | 'unreadable' | 'other' {
+function insideOf(
+  leaf: MimeLeaf,
+  { messagesMax, readOutlook }: ForwardLimits,
+): Inside | 'unreadable' | 'other' {
   if (isUnreadable(leaf) ? isNamedMessage(leaf) : isMessage(leaf)) {
     const bytes = leafBytes(leaf)
     return bytes ? [{ raw: messageAtStart(bytes) ?? bytes, isRebuilt: false }] : 'unreadable'
@@ -92,8 +97,8 @@ function insideOf(leaf: MimeLeaf, { messagesMax }: ForwardLimits): Inside | 'unr
   }
   if (!isUnreadable(leaf)) return 'other'
   const bytes = leafBytes(leaf) ?? Buffer.alloc(0)
-  if (looksCompound(bytes)) {
-    const read = readOutlookMessage(bytes)
+  if (readOutlook && looksCompound(bytes)) {
+    const read = readOutlook(bytes)
     return 'raw' in read ? [{ raw: read.raw, isRebuilt: true }] : 'unreadable'
   }
   const messages = looksMbox(bytes) ? splitMbox(bytes, messagesMax).messages : []

@@ -154,7 +154,7 @@ function isJournal(fields: readonly HeaderField[], texts: readonly MimeLeaf[]): 
 
 const microsoftSubject = /^\s*\d\s*\|[^|]{0,200}\|\s*[\da-f.:]{0,45}\s*\|[^|]{0,400}\|/i
 
-/** Whether a button of a mail program wrote the mail, or somebody in the reporter's organization. */
+/** Whether a button of a mail program wrote the mail, or a colleague of the reporter. */
 function isUserReport(
   fields: readonly HeaderField[],
   texts: readonly MimeLeaf[],

@@ -119,7 +119,10 @@ async function reportEach(
   app: MailInNeeds,
 ): Promise<MailInResult> {
   const limits = { ...structureLimits, bytesMax: app.config.messageBytesMax }
-  const found = forwardedMessages(raw, { reporter: reporter.email, messagesMax: MESSAGES_MAX })
+  // Loaded only here: the library for the bodies of these files has many modules.
+  const { readOutlookMessage: readOutlook } = await import('../mail/containers/outlook-message.ts')
+  const limitsOfMail = { reporter: reporter.email, messagesMax: MESSAGES_MAX, readOutlook }
+  const found = forwardedMessages(raw, limitsOfMail)
   const read = found.messages.map((raw) => {
     const isRebuilt = found.rebuilt?.has(raw) ?? false
     return { ...readReported(raw, limits), ...(isRebuilt && { rebuiltFrom: 'msg' as const }) }

@@ -12,16 +12,16 @@ const root = path.join(import.meta.dirname, '../..')
  * everything behind it. Raise a cap only for something that the process really uses.
  */
 const caps: readonly [entry: string, files: number, modules: number][] = [
-  ['processes/web.ts', 595, 1430],
-  ['processes/front.ts', 101, 300],
-  ['processes/work.ts', 395, 975],
+  ['processes/web.ts', 600, 1435],
+  ['processes/front.ts', 106, 300],
+  ['processes/work.ts', 400, 980],
   ['processes/count.ts', 65, 105],
-  ['processes/check.ts', 210, 870],
-  ['processes/receive/receive.ts', 106, 320],
-  ['parsing/parser-thread.ts', 106, 169],
+  ['processes/check.ts', 212, 872],
+  ['processes/receive/receive.ts', 108, 320],
+  ['parsing/parser-thread.ts', 108, 170],
   ['parsing/unpack-thread.ts', 7, 22],
   ['parsing/files/reader-thread.ts', 9, 41],
-  ['web/bodies/body-thread.ts', 27, 142],
+  ['web/bodies/body-thread.ts', 33, 146],
 ]
 
 type Loaded = { file: number; module: number; folders: Record<string, number> }
