@@ -147,8 +147,8 @@ async function cpuOf({ worker }: Thread): Promise<number | undefined> {
 }
 
 /**
- * Memory in bytes that a thread takes beyond what it needs for its file. One that does not answer is
- * suspected only if no other one takes too much: on a busy machine, a small file may be silent, too.
+ * Memory in bytes that a thread takes beyond what it needs for its file. One that does not answer
+ * is suspected only if no other one takes too much: on a busy machine, any thread may be silent.
  */
 async function excessOf({ worker, reading }: Thread): Promise<number> {
   const used = await ask(() => worker.getHeapStatistics())
