@@ -220,6 +220,12 @@ export function percent(language: Language, share: number, digits = 1): string {
     .format(share)
 }
 
+/** Returns the name of a country by its code (ISO 3166). */
+export function countryName(language: Language, country: string): string {
+  if (!/^[A-Z]{2}$/.test(country)) return country
+  return new Intl.DisplayNames([language], { type: 'region' }).of(country) ?? country
+}
+
 /** The short names of days, hours, minutes and seconds. */
 export const timeUnits: Record<Language, readonly [string, string, string, string]> = {
   en: ['d', 'h', 'min', 's'],

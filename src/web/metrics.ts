@@ -13,6 +13,19 @@ import type { Outage } from '../outage/outage.ts'
 import type { Spool } from '../outage/spool.ts'
 import type { MailNow, QueueState, ReadMail, ReadQueues } from './read-backlogs.ts'
 
+/** A registry of its own, and functions that add metrics to it. */
+function createRegistry(prefix: string) {
+  const registry = new Registry()
+  const common = { registers: [registry] }
+  return {
+    registry,
+    gauge: <Label extends string = never>(name: string, help: string, ...labelNames: Label[]) =>
+      new Gauge<Label>({ name: `${prefix}_${name}`, help, labelNames, ...common }),
+    total: <Label extends string = never>(name: string, help: string, ...labelNames: Label[]) =>
+      new Counter<Label>({ name: `${prefix}_${name}_total`, help, labelNames, ...common }),
+  }
+}
+
 /** Composes the counter metrics from the database in the Prometheus text format. */
 type CounterMetrics = (health: CounterHealth) => Promise<string>
 
@@ -21,38 +34,31 @@ type CounterMetrics = (health: CounterHealth) => Promise<string>
  * unavailable.
  */
 function createCounterMetrics(): CounterMetrics {
-  const registry = new Registry()
-  const registers = [registry]
-  const gauge = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
-    new Gauge({ name: `signalpost_counts_${name}`, help, labelNames, registers })
-  const total = (name: string, help: string) =>
-    new Counter({ name: `signalpost_counts_${name}_total`, help, registers })
-
+  const { registry, gauge, total } = createRegistry('signalpost_counts')
   const totals = {
     deltas: total('deltas', 'Increments rolled up since the database was created.'),
     passed: total('gate_passed', 'Keys that the gates gave a counter.'),
     heldBack: total('gate_held_back', 'Sightings of keys that the gates held back.'),
     turnovers: total('gate_turnovers', 'Generations of gate filters that ended.'),
   }
+  const mistaken = 'Share of new keys mistaken for known ones: mean and worst shard.'
   const gates = {
-    falsePositives: gauge(
-      'gate_false_positive_rate',
-      'Share of new keys mistaken for known ones: mean and worst shard.',
-      ['of'],
-    ),
-    fill: gauge('gate_fill_ratio', 'Fill level of the gates: mean and worst shard.', ['of']),
+    falsePositives: gauge('gate_false_positive_rate', mistaken, 'of'),
+    fill: gauge('gate_fill_ratio', 'Fill level of the gates: mean and worst shard.', 'of'),
   }
   const began = 'Start of the gate generation, in Unix time.'
-  const beganAt = gauge('gate_generation_start_seconds', began, ['shard'])
-  const gateBytes = gauge('gate_memory_bytes', 'Memory used by the gates.', [])
+  const beganAt = gauge('gate_generation_start_seconds', began, 'shard')
+  const gateBytes = gauge('gate_memory_bytes', 'Memory used by the gates.')
   const waiting = {
-    rows: gauge('backlog_rows', 'Packed rows of increments waiting for the roll-up.', ['shard']),
-    bytes: gauge('backlog_bytes', 'Bytes of increments waiting for the roll-up.', ['shard']),
-    oldestSeconds: gauge('backlog_oldest_seconds', 'Age of the oldest waiting increments.', [
+    rows: gauge('backlog_rows', 'Packed rows of increments waiting for the roll-up.', 'shard'),
+    bytes: gauge('backlog_bytes', 'Bytes of increments waiting for the roll-up.', 'shard'),
+    oldestSeconds: gauge(
+      'backlog_oldest_seconds',
+      'Age of the oldest waiting increments.',
       'shard',
-    ]),
+    ),
   }
-  const tables = gauge('table_bytes', 'Size on disk, with partitions and indexes.', ['table'])
+  const tables = gauge('table_bytes', 'Size on disk, with partitions and indexes.', 'table')
 
   return ({ shards, backlogs, gateBytes: bytes, tables: measured }) => {
     registry.resetMetrics()
@@ -92,14 +98,8 @@ export function createMailMetrics(readMail: ReadMail, clock: Clock): () => Promi
 }
 
 async function textOf({ relay, totals, waiting, refused }: MailNow, now: Date): Promise<string> {
-  const registry = new Registry()
-  const registers = [registry]
-  const ended = new Counter({
-    name: 'signalpost_mail_total',
-    help: 'Mails sent by us, by kind and result.',
-    labelNames: ['kind', 'outcome'],
-    registers,
-  })
+  const { registry, gauge, total } = createRegistry('signalpost')
+  const ended = total('mail', 'Mails sent by us, by kind and result.', 'kind', 'outcome')
   const kinds = ['feedback', 'letter'] as const
   for (const kind of kinds) {
     for (const outcome of ['sent', 'refused', 'bounced'] as const) {
@@ -107,12 +107,8 @@ async function textOf({ relay, totals, waiting, refused }: MailNow, now: Date): 
       ended.inc({ kind, outcome }, its?.total ?? 0)
     }
   }
-  const unsent = new Gauge({
-    name: 'signalpost_mail_unsent',
-    help: 'Mails not sent yet: queued, waiting for a limit, held or refused.',
-    labelNames: ['kind', 'state'],
-    registers,
-  })
+  const help = 'Mails not sent yet: queued, waiting for a limit, held or refused.'
+  const unsent = gauge('mail_unsent', help, 'kind', 'state')
   for (const kind of kinds) {
     for (const state of ['queued', 'waiting', 'held'] as const) {
       const its = waiting.find((one) => one.kind === kind && one.state === state)
@@ -120,11 +116,10 @@ async function textOf({ relay, totals, waiting, refused }: MailNow, now: Date): 
     }
     unsent.set({ kind, state: 'refused' }, refused[kind])
   }
-  const since = new Gauge({
-    name: 'signalpost_mail_relay_refusing_seconds',
-    help: 'Seconds for which our own mail server has accepted no mail; 0 while it does.',
-    registers,
-  })
+  const since = gauge(
+    'mail_relay_refusing_seconds',
+    'Seconds for which our own mail server has accepted no mail; 0 while it does.',
+  )
   const refusedMs = relay.refusedSince ? now.getTime() - relay.refusedSince.getTime() : 0
   since.set(Math.max(0, refusedMs) / 1000)
   return registry.metrics()
@@ -135,9 +130,7 @@ export function createSpoolMetrics(
   { outage, spool }: { outage: Outage; spool: Spool },
   clock: Clock,
 ): () => Promise<string> {
-  const registry = new Registry()
-  const gauge = (name: string, help: string) =>
-    new Gauge({ name: `signalpost_${name}`, help, registers: [registry] })
+  const { registry, gauge } = createRegistry('signalpost')
   const away = gauge('database_away_seconds', 'Duration of the outage of the database; 0: none.')
   const bytes = gauge('spool_bytes', 'Size of the reports on disk that wait for the database.')
   const oldest = gauge('spool_oldest_seconds', 'Age of the oldest report on disk; 0: none.')
@@ -159,34 +152,17 @@ export function createSpoolMetrics(
  * Each process stores its data every ten seconds. Empty while the database is unavailable.
  */
 export function createRuleMetrics(app: { pool: Pool; clock: Clock }): () => Promise<string> {
-  const registry = new Registry()
-  const registers = [registry]
-  const gauge = (name: string, help: string, labelNames: readonly string[]) =>
-    new Gauge({ name: `signalpost_rules_${name}`, help, labelNames: [...labelNames], registers })
-  const perProcess = ['process', 'id']
-  const newest = gauge(
-    'newest_version',
-    'The version of the rules that should be active; 0 is the shipped version.',
-    [],
-  )
-  const version = gauge(
-    'version',
-    'The version of the rules that is active in a process.',
-    perProcess,
-  )
-  const refused = gauge('refused', '1 if a process cannot run the newest rules.', perProcess)
-  const cutOff = gauge(
-    'cut_off',
-    'Rules that were switched off because they are too slow.',
-    perProcess,
-  )
-  const errors = new Counter({
-    name: 'signalpost_rules_errors_total',
-    help: 'Failed evaluations, which count as not matched, of the active version.',
-    labelNames: perProcess,
-    registers,
-  })
-
+  const { registry, gauge, total } = createRegistry('signalpost_rules')
+  const newestHelp = 'The version of the rules that should be active; 0 is the shipped version.'
+  const newest = gauge('newest_version', newestHelp)
+  const versionHelp = 'The version of the rules that is active in a process.'
+  const version = gauge('version', versionHelp, 'process', 'id')
+  const refusedHelp = '1 if a process cannot run the newest rules.'
+  const refused = gauge('refused', refusedHelp, 'process', 'id')
+  const cutOffHelp = 'Rules that were switched off because they are too slow.'
+  const cutOff = gauge('cut_off', cutOffHelp, 'process', 'id')
+  const errorsHelp = 'Failed evaluations, which count as not matched, of the active version.'
+  const errors = total('errors', errorsHelp, 'process', 'id')
   return async () => {
     const since = new Date(app.clock().getTime() - RULE_PROCESS_FORGOTTEN_MS)
     const read = Promise.all([newestRuleVersion(app.pool), listRuleProcesses(app.pool, since)])
@@ -216,13 +192,9 @@ export function createRuleMetrics(app: { pool: Pool; clock: Clock }): () => Prom
  * than `ok`. Empty while the database is unavailable.
  */
 export function createHealthMetrics(readHealth: ReadHealth): () => Promise<string> {
-  const registry = new Registry()
-  const level = new Gauge({
-    name: 'signalpost_condition',
-    help: '1 if a condition of health has the level, otherwise 0.',
-    labelNames: ['condition', 'level'],
-    registers: [registry],
-  })
+  const { registry, gauge } = createRegistry('signalpost')
+  const help = '1 if a condition of health has the level, otherwise 0.'
+  const level = gauge('condition', help, 'condition', 'level')
   return async () => {
     const health = await readHealth().catch(() => undefined)
     if (!health) return ''
@@ -301,28 +273,18 @@ export function createMetrics(
   readCounters: ReadCounterHealth,
   others: readonly (() => Promise<string>)[],
 ): Metrics {
-  const registry = new Registry()
-  const registers = [registry]
-  const intake = new Counter({
-    name: 'signalpost_intake_messages_total',
-    help: 'Reported messages by channel and result.',
-    labelNames: ['channel', 'outcome'],
-    registers,
-  })
+  const { registry, gauge, total } = createRegistry('signalpost')
+  const outcomes = 'Reported messages by channel and result.'
+  const intake = total('intake_messages', outcomes, 'channel', 'outcome')
   const requests = new Histogram({
     name: 'signalpost_http_request_seconds',
     help: 'Time from the end of the request header to the end of the response.',
     labelNames: ['method', 'route', 'status'],
     buckets: seconds,
-    registers,
+    registers: [registry],
   })
-  const consumersByHealth = new Gauge({
-    name: 'signalpost_consumers',
-    help: 'Consumers by the state of their address.',
-    labelNames: ['health'],
-    registers,
-  })
-  const showQueues = queueGauges(registers)
+  const consumersByHealth = gauge('consumers', 'Consumers by the state of their address.', 'health')
+  const showQueues = queueGauges(gauge)
   const counterMetrics = createCounterMetrics()
   return {
     intake: { count: (channel, outcome) => intake.inc({ channel, outcome }) },
@@ -346,23 +308,17 @@ export function createMetrics(
   }
 }
 
-function queueGauges(registers: Registry[]): (queues: readonly QueueState[]) => void {
-  const gauge = (name: string, help: string, labels: readonly string[]) =>
-    new Gauge({ name, help, labelNames: [...labels], registers })
-  const jobs = gauge('signalpost_queue_jobs', 'Jobs by queue and state.', ['queue', 'state'])
-  const oldest = gauge(
-    'signalpost_queue_oldest_job_seconds',
-    'Age of the oldest unfinished job since it was first due.',
-    ['queue'],
-  )
-  const waiting = gauge(
-    'signalpost_queue_longest_wait_seconds',
-    'Seconds that the oldest ready job has been waiting for a worker.',
-    ['queue'],
-  )
-  const paused = gauge('signalpost_queue_paused', '1 if operators paused the queue.', ['queue'])
+function queueGauges(
+  gauge: ReturnType<typeof createRegistry>['gauge'],
+): (queues: readonly QueueState[]) => void {
+  const jobs = gauge('queue_jobs', 'Jobs by queue and state.', 'queue', 'state')
+  const oldestHelp = 'Age of the oldest unfinished job since it was first due.'
+  const oldest = gauge('queue_oldest_job_seconds', oldestHelp, 'queue')
+  const waitingHelp = 'Seconds that the oldest ready job has been waiting for a worker.'
+  const waiting = gauge('queue_longest_wait_seconds', waitingHelp, 'queue')
+  const paused = gauge('queue_paused', '1 if operators paused the queue.', 'queue')
   return (queues) => {
-    for (const gauge of [jobs, oldest, waiting, paused]) gauge.reset()
+    for (const one of [jobs, oldest, waiting, paused]) one.reset()
     for (const queue of queues) {
       for (const state of ['ready', 'active', 'deferred', 'failed'] as const) {
         jobs.set({ queue: queue.name, state }, queue[state])

@@ -5,8 +5,8 @@ import { isLanguage } from '../../texts/choose-language.ts'
 import type { Language } from '../../texts/messages.ts'
 import { askForAccount, askOnTrial } from '../../letters/account-letters.ts'
 import { passwordFault } from '../../people/accounts.ts'
-import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
-import type { Faults } from '../pages/form-page.ts'
+import type { Form, FormReader } from '../pages/form.ts'
+import { formPage, type PageCall } from '../pages/form-page.ts'
 import { sendPage } from '../pages/render.ts'
 import { limitAsking } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
@@ -83,32 +83,47 @@ type Needs = Pick<
  * password.
  */
 export function signUpRoutes(site: Needs): Router {
+  const { config } = site
   const router = Router()
-  router.get('/sign-up', (req, res) => {
-    if (visitOf(req).reporter) return res.redirect(303, '/report')
-    sendSignUp(req, res, site, {})
-  })
-  router.post('/sign-up', async (req, res) => {
-    const form = await readShortForm(req, res, site)
-    const { texts } = visitOf(req)
-    if (!site.config.signUpIsOpen) return sendSignUp(req, res, site, {})
-    const address = addressOf(form, 'email')
-    const faults: Faults = {
-      ...(address === undefined && { email: texts('account.badEmail') }),
-      ...(form.text('agree') !== 'yes' && { agree: texts('account.signUp.agreeMissing') }),
-    }
-    const language = letterLanguageOf(form.text('language'))
-    if (address === undefined || Object.keys(faults).length > 0) {
-      return sendSignUp(req, res, site, { faults, email: form.text('email') ?? '', language })
-    }
-    await limitAsking(req, site, 'sign-up', address)
-    const asked = { address, language, consent: consentVersion }
-    // Nobody else can reach the instance, and no letter leaves it.
-    const isTrial = site.config.smtpUrl === undefined && site.isTrusted(req)
-    if (!isTrial) await askForAccount(asked, site)
-    sendWritten(req, res, address, isTrial ? await askOnTrial(asked, site) : undefined)
-  })
+  router.get('/sign-up', (req, res, next) =>
+    visitOf(req).reporter ? res.redirect(303, '/report') : next(),
+  )
+  router.use(
+    formPage(site, {
+      at: '/sign-up',
+      view: 'pages/account/sign-up',
+      title: 'account.signUp.title',
+      data: ({ texts, language }) => ({
+        ...(!config.signUpIsOpen && { status: 403 }),
+        isOpen: config.signUpIsOpen,
+        email: '',
+        chosen: language,
+        consent: texts('account.signUp.consent', { days: config.retentionDays }),
+      }),
+      take: (call) => takeSignUp(call, site),
+    }),
+  )
   return router
+}
+
+async function takeSignUp({ req, res, texts, form }: PageCall & { form: Form }, site: Needs) {
+  if (!site.config.signUpIsOpen) return {}
+  const address = addressOf(form, 'email')
+  const faults = {
+    ...(address === undefined && { email: texts('account.badEmail') }),
+    ...(form.text('agree') !== 'yes' && { agree: texts('account.signUp.agreeMissing') }),
+  }
+  const language = letterLanguageOf(form.text('language'))
+  if (address === undefined || Object.keys(faults).length > 0) {
+    return { faults, email: form.text('email') ?? '', chosen: language }
+  }
+  await limitAsking(req, site, 'sign-up', address)
+  const asked = { address, language, consent: consentVersion }
+  // Nobody else can reach the instance, and no letter leaves it.
+  const isTrial = site.config.smtpUrl === undefined && site.isTrusted(req)
+  if (!isTrial) await askForAccount(asked, site)
+  sendWritten(req, res, address, isTrial ? await askOnTrial(asked, site) : undefined)
+  return undefined
 }
 
 /**
@@ -126,28 +141,5 @@ export function sendWritten(
     view: 'pages/account/written',
     title: texts('account.written.title'),
     data: { lead: texts('account.written.lead', { address: shownLine(address) }), shownLink },
-  })
-}
-
-function sendSignUp(
-  req: Request,
-  res: Response,
-  { config }: Needs,
-  given: { faults?: Faults; email?: string; language?: string },
-): void {
-  const { texts, language } = visitOf(req)
-  const faults = given.faults ?? {}
-  const status = Object.keys(faults).length > 0 ? 422 : config.signUpIsOpen ? 200 : 403
-  sendPage(req, res, {
-    view: 'pages/account/sign-up',
-    title: texts('account.signUp.title'),
-    status,
-    data: {
-      isOpen: config.signUpIsOpen,
-      faults,
-      email: given.email ?? '',
-      chosen: given.language ?? language,
-      consent: texts('account.signUp.consent', { days: config.retentionDays }),
-    },
   })
 }

@@ -2,15 +2,17 @@ import type { Request, Response } from 'express'
 import { z } from 'zod'
 import { type Action, messageOf, type Outcome, runAction } from '../../actions.ts'
 import { concealKeys } from '../../mail/conceal-keys.ts'
+import type { Reporter } from '../../db/reporters.ts'
 import { includesRole } from '../../roles.ts'
+import { asksForCode, isProven } from '../account/password.ts'
 import { type Form, readForm } from '../pages/form.ts'
+import { isPasswordFresh, notePassword } from '../pages/session.ts'
 import { requireReporter } from '../pages/signed-in.ts'
-import { visitOf } from '../pages/visit.ts'
+import { tokenField, visitOf } from '../pages/visit.ts'
 import { searchParamsOf } from '../search-params.ts'
 import { message } from '../../texts/messages.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { isConfirmed } from './confirm-person.ts'
 import {
   declareRoles,
   lowestRole,
@@ -18,6 +20,7 @@ import {
   type Permissions,
   requireRole,
 } from './require-role.ts'
+import { sendAdminPage } from './send-admin-page.ts'
 
 /** A form that was refused: its problems, and its fields to show them again. */
 export type RefusedForm = { problems: readonly string[]; given: Readonly<Record<string, string>> }
@@ -72,6 +75,39 @@ export function postAction(site: Site, page: ActionPage) {
   }
   // The role is checked before the form is read, and again for the chosen action.
   return [allow, declareRoles(handle, permissions)]
+}
+
+const proofFields = ['now', 'now_code', tokenField]
+
+/**
+ * Whether the person behind a session entered the password a few minutes ago, or with this form.
+ * Otherwise shows a page that asks for it and contains the form, so that nothing is entered twice.
+ */
+async function isConfirmed(
+  req: Request,
+  res: Response,
+  { site, form, person }: { site: Site; form: Form; person: Reporter },
+): Promise<boolean> {
+  const now = site.clock()
+  if (isPasswordFresh(req, now)) return true
+  const isGiven = form.bytes('now') !== undefined
+  if (isGiven && (await isProven(req, form, person, site))) {
+    await notePassword(req, now)
+    return true
+  }
+  const { texts } = visitOf(req)
+  sendAdminPage(req, res, {
+    view: 'admin/accounts/confirm',
+    title: texts('confirmation.title'),
+    status: 403,
+    data: {
+      fields: form.fields().filter(([name]) => !proofFields.includes(name)),
+      target: req.originalUrl,
+      asksForCode: await asksForCode(site, person),
+      faults: isGiven ? { now: texts('confirmation.wrong') } : {},
+    },
+  })
+  return false
 }
 
 function permissionsOf(actions: ActionPage['actions']): Permissions {

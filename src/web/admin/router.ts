@@ -1,10 +1,11 @@
 import { type NextFunction, type Request, type Response, Router } from 'express'
 import { listQueueControls } from '../../db/queue-controls.ts'
+import type { Role } from '../../roles.ts'
 import { requireReporter } from '../pages/signed-in.ts'
+import { statisticsAdminRoutes } from '../pages/statistics.ts'
 import type { Site } from '../site.ts'
 import { accountAdminRoutes, roleAdminRoutes } from './accounts.ts'
 import { activityRoutes } from './activity.ts'
-import { type Area, areaRoles } from './area-roles.ts'
 import { auditRoutes } from './audit.ts'
 import { campaignRoutes } from './campaigns.ts'
 import { consumerRoutes } from './consumers.ts'
@@ -31,59 +32,76 @@ import { searchRoutes } from './search-reports.ts'
 import { senderRoutes } from './senders.ts'
 import { setFrame } from './send-admin-page.ts'
 import { mailServerRoutes, sourceRoutes } from './sources.ts'
-import { statisticsAdminRoutes } from './statistics.ts'
 
-/** The pages for people with a role. Each area needs the role in `areaRoles`. */
+type Area = readonly [path: string, role: Role, ...routes: ((site: Site) => Router)[]]
+
+/**
+ * The areas of the administration by path, the lowest role that may read each, and its routes. The
+ * menu hides what a person may not read. Actions declare their own roles (`defineAction`).
+ */
+const areas: readonly Area[] = [
+  ['/', 'viewer', dashboardRoutes],
+  ['/live', 'viewer', liveRoutes],
+  ['/health', 'viewer', healthAdminRoutes],
+  ['/activity', 'viewer', activityRoutes],
+  ['/reports', 'viewer', searchRoutes, massActionRoutes, adminReportRoutes],
+  ['/campaigns', 'viewer', campaignRoutes],
+  ['/accounts', 'administrator', accountAdminRoutes],
+  ['/roles', 'administrator', roleAdminRoutes],
+  ['/outbox', 'viewer', outboxRoutes],
+  ['/inbox', 'viewer', inboxRoutes],
+  ['/suppressions', 'viewer', suppressionRoutes],
+  ['/consumers/requests', 'viewer', enrollmentRoutes],
+  ['/consumers', 'viewer', consumerRoutes],
+  ['/networks/corrections', 'viewer', correctionRoutes],
+  ['/networks', 'viewer', networkRoutes],
+  ['/counters', 'viewer', counterRoutes],
+  ['/reputations', 'viewer', reputationRoutes],
+  ['/reporters', 'viewer', reporterRoutes],
+  ['/senders', 'viewer', senderRoutes],
+  ['/sources', 'viewer', sourceRoutes],
+  ['/mail-servers', 'viewer', mailServerRoutes],
+  ['/models', 'viewer', modelRoutes],
+  ['/rules', 'viewer', ruleRoutes],
+  ['/delistings/exemptions', 'viewer', listExemptionRoutes],
+  ['/delistings', 'viewer', delistingAdminRoutes],
+  ['/marketers/proposals', 'viewer', proposalRoutes],
+  ['/marketers', 'viewer', marketerRoutes],
+  ['/limits/shadow', 'viewer', shadowRoutes],
+  ['/limits', 'viewer', limitRoutes],
+  ['/queues', 'viewer', queueRoutes],
+  ['/dead-letters', 'viewer', deadLetterRoutes],
+  ['/statistics', 'viewer', statisticsAdminRoutes],
+  ['/deletions', 'viewer', deletionRoutes],
+  ['/audit', 'operator', auditRoutes],
+]
+
+/** The pages for people with a role. */
 export function adminRoutes(site: Site): Router {
   const router = Router()
-  const mount = (area: Area, routes: Router) => {
-    router.use(area, requireRole(site, areaRoles[area]), routes)
-  }
   router.use(signedInOnly)
   router.use(async (req, _res, next) => {
     const controls = await listQueueControls(site.pool)
     const paused = controls.flatMap(({ queue, pausedAt }) => (pausedAt ? [queue] : []))
-    setFrame(req, { formRoles, paused })
+    setFrame(req, { formRoles, roleOf, paused })
     next()
   })
-  mount('/', dashboardRoutes(site))
-  mount('/live', liveRoutes(site))
-  mount('/health', healthAdminRoutes(site))
-  mount('/activity', activityRoutes(site))
-  mount('/reports', searchRoutes(site))
-  mount('/reports', massActionRoutes(site))
-  mount('/reports', adminReportRoutes(site))
-  mount('/campaigns', campaignRoutes(site))
-  mount('/accounts', accountAdminRoutes(site))
-  mount('/roles', roleAdminRoutes(site))
-  mount('/outbox', outboxRoutes(site))
-  mount('/inbox', inboxRoutes(site))
-  mount('/suppressions', suppressionRoutes(site))
-  mount('/consumers/requests', enrollmentRoutes(site))
-  mount('/consumers', consumerRoutes(site))
-  mount('/networks/corrections', correctionRoutes(site))
-  mount('/networks', networkRoutes(site))
-  mount('/counters', counterRoutes(site))
-  mount('/reputations', reputationRoutes(site))
-  mount('/reporters', reporterRoutes(site))
-  mount('/senders', senderRoutes(site))
-  mount('/sources', sourceRoutes(site))
-  mount('/mail-servers', mailServerRoutes(site))
-  mount('/models', modelRoutes(site))
-  mount('/rules', ruleRoutes(site))
-  mount('/delistings/exemptions', listExemptionRoutes(site))
-  mount('/delistings', delistingAdminRoutes(site))
-  mount('/marketers/proposals', proposalRoutes(site))
-  mount('/marketers', marketerRoutes(site))
-  mount('/limits/shadow', shadowRoutes(site))
-  mount('/limits', limitRoutes(site))
-  mount('/queues', queueRoutes(site))
-  mount('/dead-letters', deadLetterRoutes(site))
-  mount('/statistics', statisticsAdminRoutes(site))
-  mount('/deletions', deletionRoutes(site))
-  mount('/audit', auditRoutes(site))
+  for (const [path, role, ...routes] of areas) {
+    router.use(path, requireRole(site, role), ...routes.map((routesOf) => routesOf(site)))
+  }
   const formRoles = createFormRoles(roleTable(router))
   return router
+}
+
+const PREFIX = '/admin'
+
+/** The role that may read a page of the administration; undefined for other addresses. */
+function roleOf(href: string): Role | undefined {
+  const path = new URL(href, 'http://site').pathname
+  const within = areas.filter(([area]) =>
+    area === '/' ? path === PREFIX : `${path}/`.startsWith(`${PREFIX}${area}/`),
+  )
+  return within.toSorted(([one], [other]) => other.length - one.length)[0]?.[1]
 }
 
 function signedInOnly(req: Request, res: Response, next: NextFunction): void {

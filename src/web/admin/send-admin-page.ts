@@ -1,15 +1,19 @@
 import type { Request, Response } from 'express'
 import { concealKeys } from '../../mail/conceal-keys.ts'
-import { includesRole } from '../../roles.ts'
+import { includesRole, type Role } from '../../roles.ts'
 import { duration, fixed } from '../../texts/messages.ts'
 import { type Page, sendPage } from '../pages/render.ts'
 import { visitOf } from '../pages/visit.ts'
-import { areaRoleOf } from './area-roles.ts'
 import { menuFor } from './menu.ts'
 import { type FormRoles, withoutForbidden } from './role-table.ts'
 
-/** What each page of the administration shows or hides: what forms may do, and paused queues. */
-type Frame = { formRoles: FormRoles; paused: readonly string[] }
+/** What each page of the administration shows or hides, and the queues that are paused. */
+type Frame = {
+  formRoles: FormRoles
+  /** The role that may read the page with this address. */
+  roleOf: (href: string) => Role | undefined
+  paused: readonly string[]
+}
 
 const frames = new WeakMap<Request, Frame>()
 
@@ -25,8 +29,8 @@ export function setFrame(req: Request, frame: Frame): void {
 export function sendAdminPage(req: Request, res: Response, page: Page): void {
   const { reporter, language, path } = visitOf(req)
   const role = reporter?.role ?? null
-  const isShown = (href: string) => includesRole(role, areaRoleOf(href) ?? 'administrator')
-  const { formRoles, paused } = frames.get(req) ?? {}
+  const { formRoles, roleOf, paused } = frames.get(req) ?? {}
+  const isShown = (href: string) => includesRole(role, roleOf?.(href) ?? 'administrator')
   const { groups, current } = menuFor(req.originalUrl, isShown)
   sendPage(req, res, {
     ...page,

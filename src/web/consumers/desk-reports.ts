@@ -1,5 +1,4 @@
 import { type Request, type Response, Router } from 'express'
-import type { Consumer } from '../../db/consumers.ts'
 import { countReceivedDays } from '../../db/feedback-reports.ts'
 import { DAY_MS } from '../../durations.ts'
 import {
@@ -17,7 +16,8 @@ import { isOriginalAskable } from '../../verdict/consumers.ts'
 import { shownText } from '../../mail/text.ts'
 import { csvLine } from '../../mail/csv.ts'
 import type { Language, Texts } from '../../texts/messages.ts'
-import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
+import type { Form, FormReader } from '../pages/form.ts'
+import { formPage, type PageCall } from '../pages/form-page.ts'
 import { pageOf, queryOf, sendMessage, sendPage } from '../pages/render.ts'
 import { seriesChart } from '../pages/series-chart.ts'
 import { visitOf } from '../pages/visit.ts'
@@ -37,23 +37,23 @@ const TEXT_CHARS_MAX = 100_000
 /** The reports that an abuse desk received, on its own page: read, answer and download them. */
 export function deskReportRoutes(site: Needs): Router {
   const router = Router()
-  router.get('/consumers/:token/reports', async (req, res) => {
-    const consumer = await consumerOf(req.params.token, site)
-    await sendReports(req, res, { consumer, fault: undefined }, site)
-  })
-  router.post('/consumers/:token/reports', async (req, res) => {
-    const consumer = await consumerOf(req.params.token, site)
-    const form = await readShortForm(req, res, site)
-    const given = answerIn(form)
-    if (given === undefined) {
-      const fault = visitOf(req).texts('desk.group.none')
-      return sendReports(req, res, { consumer, fault }, site)
-    }
-    const outcomes = await answerDeskReports(site, consumer.id, given)
-    const done = outcomes.filter(({ result }) => result === 'taken').length
-    const open = req.query['open'] === undefined ? undefined : '1'
-    res.redirect(303, `${baseOf(req)}${queryOf({ open, done: String(done) })}`)
-  })
+  router.use(
+    formPage(site, {
+      at: '/consumers/:token/reports',
+      view: 'pages/consumers/reports',
+      title: 'desk.reports.link',
+      data: (call) => describeReports(call, site),
+      async take({ req, texts, form }) {
+        const consumer = await consumerOf(req.params['token'], site)
+        const given = answerIn(form)
+        if (given === undefined) return { status: 422, fault: texts('desk.group.none') }
+        const outcomes = await answerDeskReports(site, consumer.id, given)
+        const done = outcomes.filter(({ result }) => result === 'taken').length
+        const open = req.query['open'] === undefined ? undefined : '1'
+        return `${baseOf(req)}${queryOf({ open, done: String(done) })}`
+      },
+    }),
+  )
   router.get('/consumers/:token/reports.csv', async (req, res) => {
     const consumer = await consumerOf(req.params.token, site)
     await sendCsv(res, consumer.id, site)
@@ -80,17 +80,12 @@ function answerIn(form: Form) {
 }
 
 /** The path of the list of reports, from a request for it or for something below it. */
-function baseOf({ params }: Request<{ token: string }>): string {
-  return `/consumers/${encodeURIComponent(params.token)}/reports`
+function baseOf({ params }: Pick<Request, 'params'>): string {
+  return `/consumers/${encodeURIComponent(String(params['token']))}/reports`
 }
 
-async function sendReports(
-  req: Request<{ token: string }>,
-  res: Response,
-  { consumer, fault }: { consumer: Consumer; fault: string | undefined },
-  site: Needs,
-): Promise<void> {
-  const { texts, language } = visitOf(req)
+async function describeReports({ req, res, texts, language }: PageCall, site: Needs) {
+  const consumer = await consumerOf(req.params['token'], site)
   const isOpen = req.query['open'] !== undefined
   const before = parseReportNumber(String(req.query['before'] ?? ''))
   const [reports, trend] = await Promise.all([
@@ -101,18 +96,13 @@ async function sendReports(
   const page = pageOf(reports, LINES, ({ key }) => ({ open, before: reportNumber(key) }))
   const done = /^\d{1,3}$/.exec(String(req.query['done'] ?? ''))?.[0]
   res.setHeader('x-robots-tag', 'noindex, nofollow')
-  sendPage(req, res, {
-    view: 'pages/consumers/reports',
-    title: texts('desk.reports.link'),
-    status: fault === undefined ? 200 : 422,
-    data: {
-      address: consumer.address,
-      base: baseOf(req),
-      lines: page.lines.map((line) => ({ ...line, number: reportNumber(line.key) })),
-      ...{ next: page.next, isFirst: before === undefined, isOpen, trend, fault, groupAnswers },
-      done: done === undefined ? undefined : Number(done),
-    },
-  })
+  return {
+    address: consumer.address,
+    base: baseOf(req),
+    lines: page.lines.map((line) => ({ ...line, number: reportNumber(line.key) })),
+    ...{ next: page.next, isFirst: before === undefined, isOpen, trend, groupAnswers },
+    done: done === undefined ? undefined : Number(done),
+  }
 }
 
 async function trendOf(

@@ -20,6 +20,7 @@ import {
 } from '../../verdict/consumers.ts'
 import { askerHash } from '../limits.ts'
 import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
+import { formPage, type PageCall } from '../pages/form-page.ts'
 import { sendPage } from '../pages/render.ts'
 import { limitAsking } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
@@ -28,16 +29,12 @@ import { shownMessage } from './desk-message.ts'
 
 /** Parses the settings for feedback from a form; undefined if a field is invalid. */
 export function feedbackSettingsOf(form: Form): FeedbackSettings | undefined {
-  const {
-    format,
-    form: shape,
-    pace,
-  } = {
+  return parseFeedbackSettings({
     format: form.text('format'),
     form: form.text('form'),
     pace: form.text('pace'),
-  }
-  return parseFeedbackSettings({ format, form: shape, pace, takes: form.texts('takes') })
+    takes: form.texts('takes'),
+  })
 }
 
 /** The data for the view part `telling`: the choices and the selected ones. */
@@ -58,11 +55,19 @@ const address = /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9
 /** The pages where anyone requests our feedback reports for an address, and its owner confirms. */
 export function enrollRoutes(site: Needs): Router {
   const router = Router()
-  router.get('/consumers/enroll', (req, res) => {
-    const fields = { address: '', scopes: '' }
-    sendForm(req, res, { fields, telling: defaultFeedbackSettings, faults: [], status: 200 })
-  })
-  router.post('/consumers/enroll', (req, res) => takeRequest(req, res, site))
+  router.use(
+    formPage(site, {
+      at: '/consumers/enroll',
+      view: 'pages/consumers/enroll',
+      title: 'consumers.enroll.title',
+      data: () => ({
+        fields: { address: '', scopes: '' },
+        telling: shownSettings(defaultFeedbackSettings),
+        faults: [],
+      }),
+      take: (call) => takeRequest(call, site),
+    }),
+  )
   router.get('/consumers/enroll/sent', (req, res) => {
     const title = visitOf(req).texts('consumers.sent.title')
     sendPage(req, res, { view: 'pages/consumers/sent', title })
@@ -87,11 +92,9 @@ export function enrollRoutes(site: Needs): Router {
 
 type Fields = { address: string; scopes: string }
 
-async function takeRequest(req: Request, res: Response, site: Needs): Promise<void> {
-  const form = await readShortForm(req, res, site)
+async function takeRequest(call: PageCall & { form: Form }, site: Needs) {
+  const { req, texts, language, form } = call
   const fields = fieldsOf(form)
-  const visit = visitOf(req)
-  const { texts } = visit
   const scopes = readScopes(fields.scopes)
   const telling = feedbackSettingsOf(form)
   const faults = [
@@ -101,21 +104,18 @@ async function takeRequest(req: Request, res: Response, site: Needs): Promise<vo
       : []),
     ...(telling ? [] : [texts('consumers.enroll.faults.telling')]),
   ]
-  const given = { fields, telling: telling ?? defaultFeedbackSettings }
-  if (faults.length > 0 || 'faults' in scopes || !telling) {
-    return sendForm(req, res, { ...given, faults, status: 422 })
-  }
+  const given = { fields, telling: shownSettings(telling ?? defaultFeedbackSettings) }
+  if (faults.length > 0 || 'faults' in scopes || !telling) return { ...given, faults }
   await limitAsking(req, site, 'enroll', fields.address)
-  const wish: EnrollmentTerms = { ...telling, scopes, language: visit.language }
-  const asker = askerHash(req, site.config)
-  const taken = await requestEnrollment(
-    { address: fields.address.toLowerCase(), wish, askerHash: asker },
-    site,
-  )
-  if (taken === 'too often') {
-    return sendForm(req, res, { ...given, faults: [texts('consumers.enroll.often')], status: 429 })
+  const wish: EnrollmentTerms = { ...telling, scopes, language }
+  const asked = {
+    address: fields.address.toLowerCase(),
+    wish,
+    askerHash: askerHash(req, site.config),
   }
-  res.redirect(303, '/consumers/enroll/sent')
+  const taken = await requestEnrollment(asked, site)
+  if (taken !== 'too often') return '/consumers/enroll/sent'
+  return { ...given, faults: [texts('consumers.enroll.often')], status: 429 }
 }
 
 function fieldsOf(form: Form): Fields {
@@ -142,19 +142,6 @@ async function sendSample(req: Request, res: Response, { readSample }: Needs): P
     title: visitOf(req).texts('desk.sample.title'),
     data: { reported: copy && (await shownMessage(copy)), text: copy?.parts.text },
   })
-}
-
-type ShownForm = {
-  fields: Fields
-  telling: FeedbackSettings
-  faults: readonly string[]
-  status: number
-}
-
-function sendForm(req: Request, res: Response, { telling, status, ...data }: ShownForm): void {
-  const title = visitOf(req).texts('consumers.enroll.title')
-  const shown = { ...data, telling: shownSettings(telling) }
-  sendPage(req, res, { view: 'pages/consumers/enroll', title, status, data: shown })
 }
 
 function sendConfirm(

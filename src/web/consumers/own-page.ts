@@ -21,7 +21,7 @@ const results = ['enrolled', 'waiting', 'kept', 'paused', 'resumed', 'stopped', 
 
 /** The settings page of a consumer, reached by the link in its mail. */
 export function ownConsumerRoutes(site: Needs): Router {
-  const consumerFor = (req: Request) => consumerOf(String(req.params['token']), site)
+  const consumerFor = (req: Request) => consumerOf(req.params['token'], site)
   return formPage(site, {
     at: '/consumers/:token',
     view: 'pages/consumers/own',
@@ -59,10 +59,10 @@ export function ownConsumerRoutes(site: Needs): Router {
  * @throws ProblemError if the link is invalid
  */
 export async function consumerOf(
-  token: string,
+  token: unknown,
   { pool, config }: Pick<Needs, 'pool' | 'config'>,
 ): Promise<Consumer> {
-  const id = parseConsumerToken(token, config.secret)
+  const id = parseConsumerToken(String(token), config.secret)
   const consumer = id === undefined ? undefined : await findConsumer(pool, id)
   if (!consumer) throw new ProblemError('not-found', 'Page not found.')
   return consumer

@@ -9,7 +9,8 @@ import {
 } from '../../db/reporter-days.ts'
 import type { Reporter } from '../../db/reporters.ts'
 import { DAY_MS } from '../../durations.ts'
-import type { Language, Texts } from '../../texts/messages.ts'
+import { countryName, type Language, type Texts } from '../../texts/messages.ts'
+import { barsOf } from '../pages/chart-frame.ts'
 import { sendPage } from '../pages/render.ts'
 import { type ChartOptions, seriesChart, type SeriesChart } from '../pages/series-chart.ts'
 import { visitOf } from '../pages/visit.ts'
@@ -53,10 +54,10 @@ export async function sendStatistics(
       month: drawn(recent, { ...reading, id: 'month', period: 'day', from: month }),
       year: drawn(days, { ...reading, id: 'year', period: 'week', from: year }),
       became: [becameOf(recent, texts), becameOf(days, texts)],
-      countries: bars(
-        countries.map(({ country, reports }) => [countryName(country, language), reports]),
+      countries: barsOf(
+        countries.map(({ country, reports }) => [countryName(language, country), reports]),
       ),
-      networks: bars(
+      networks: barsOf(
         networks.map(({ name, asn, reports }) => [
           asn === null ? name : `${name}, AS${asn}`,
           reports,
@@ -65,14 +66,6 @@ export async function sendStatistics(
       campaigns: { ...campaigns, reportsMin: LARGE_CAMPAIGN },
     },
   })
-}
-
-/** One line of a bar list; the width is relative to the longest bar. */
-type Bar = { name: string; count: number; width: number }
-
-function bars(rows: readonly (readonly [name: string, count: number])[]): Bar[] {
-  const most = Math.max(1, ...rows.map(([, count]) => count))
-  return rows.map(([name, count]) => ({ name, count, width: Math.round((100 * count) / most) }))
 }
 
 function drawn(
@@ -111,7 +104,7 @@ function becameOf(days: readonly CountedDay[], texts: Texts) {
   const standing = sum('spam') + sum('phishing') + sum('notSpam')
   return {
     total: standing + retracted,
-    parts: bars([
+    parts: barsOf([
       [texts('statistics.became.told'), notified],
       [texts('statistics.became.kept'), kept - asked],
       [texts('statistics.became.asked'), asked],
@@ -122,12 +115,6 @@ function becameOf(days: readonly CountedDay[], texts: Texts) {
     answered: sum('answered'),
     told: notified,
   }
-}
-
-/** Returns the name of a country by its code (ISO 3166). */
-export function countryName(country: string, language: string): string {
-  if (!/^[A-Z]{2}$/.test(country)) return country
-  return new Intl.DisplayNames([language], { type: 'region' }).of(country) ?? country
 }
 
 function dayBefore(now: Date, days: number): string {

@@ -12,7 +12,7 @@ import { listAnswersTo } from '../../feedback/take-answer.ts'
 import { findReportDetails } from '../../reports/own-reports.ts'
 import { answerQuestion, SET_RELAYS_MAX } from '../../reports/set-relays.ts'
 import { findReportOrSpooled } from '../../reports/take-spooled.ts'
-import type { Language } from '../../texts/messages.ts'
+import { countryName, type Language } from '../../texts/messages.ts'
 import { symbolsForReporters, type VerdictSymbol } from '../../verdict/verdict.ts'
 import { drawWalk, ownReasons, percentOf, surenessOf } from '../../verdict/walk-picture.ts'
 import type { Form } from '../pages/form.ts'
@@ -22,7 +22,6 @@ import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import { findShownAdvice } from '../reporting/advice.ts'
 import type { Site } from '../site.ts'
-import { countryName } from './statistics.ts'
 import { shortRoute, summarize } from './summary.ts'
 import { plainReasons, sayMeaning } from './symbols.ts'
 
@@ -203,7 +202,7 @@ function findings(analysis: KeptAnalysis, language: Language) {
     route: {
       ...shortRoute(walk.picture),
       from: network?.name ?? origin?.ip,
-      country: network?.country && countryName(network.country, language),
+      country: network?.country && countryName(language, network.country),
     },
     verdict,
     symbols: symbols.map(say),

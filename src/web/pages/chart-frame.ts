@@ -68,6 +68,15 @@ export function linesOf(
   })
 }
 
+/** One line of a list of bars; the width is relative to the longest bar. */
+type Bar = { name: string; count: number; width: number }
+
+/** Lays out a list of bars. */
+export function barsOf(rows: readonly (readonly [name: string, count: number])[]): Bar[] {
+  const most = Math.max(1, ...rows.map(([, count]) => count))
+  return rows.map(([name, count]) => ({ name, count, width: Math.round((100 * count) / most) }))
+}
+
 /** Whether a centered label fits at this place; there is no room at the edges. */
 export function hasRoom(x: number): boolean {
   return x >= PLOT.x + 10 && x <= WIDTH - 14

@@ -13,10 +13,10 @@ export type PageCall = Visit & { req: Request; res: Response }
 export type OwnCall = PageCall & { reporter: Reporter }
 
 /** Error messages by field. */
-export type Faults = Readonly<Record<string, string>>
+type Faults = Readonly<Record<string, string>>
 
 /** What a page shows, besides its usual data, after its form: such as `faults`, and the input. */
-type Shown = object & { faults?: Faults; status?: number }
+type Shown = object & { faults?: Faults | readonly string[]; status?: number }
 
 /** Returns the path to which a form leads, or what its page shows; undefined if it has answered. */
 type TakeForm<Call> = (call: Call & { form: Form }) => Promise<string | Shown | undefined>

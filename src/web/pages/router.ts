@@ -1,5 +1,11 @@
 import { type NextFunction, type Request, type Response, Router } from 'express'
-import { accountRoutes } from '../account/account-routes.ts'
+import { confirmRoutes, forgottenRoutes } from '../account/choose-password.ts'
+import { eraseRoutes } from '../account/erase.ts'
+import { exportRoutes } from '../account/export.ts'
+import { passwordRoutes } from '../account/password.ts'
+import { secondStepCodeRoutes, secondStepRoutes } from '../account/second-step.ts'
+import { sessionRoutes, tokenRoutes } from '../account/sessions.ts'
+import { privacyRoutes, signUpRoutes } from '../account/sign-up.ts'
 import { adminRoutes } from '../admin/router.ts'
 import { failureOf } from '../answer.ts'
 import { assetRoutes } from '../assets.ts'
@@ -47,7 +53,9 @@ export function pageRoutes(site: Site): Router {
   router.use(docsRoutes(site))
   router.use(languageRoutes(site))
   router.use(signInRoutes(site))
-  router.use(accountRoutes(site))
+  router.use(privacyRoutes(site), signUpRoutes(site), confirmRoutes(site), forgottenRoutes(site))
+  router.use(secondStepCodeRoutes(site), passwordRoutes(site), secondStepRoutes(site))
+  router.use(tokenRoutes(site), sessionRoutes(site), exportRoutes(site), eraseRoutes(site))
   router.use(reportRoutes(site))
   router.use(lookFirstRoutes(site))
   router.use(sentRoutes(site))

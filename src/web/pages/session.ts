@@ -223,7 +223,7 @@ export async function openSession(
   site: Pick<Site, 'clock' | 'config'>,
 ): Promise<void> {
   if (req.res) rememberDevice(req, req.res, email, site)
-  await regenerate(req)
+  await ended(req, 'regenerate')
   const { session } = req
   session.reporterId = reporterId
   session.isRemembered = life === 'remembered'
@@ -241,7 +241,7 @@ export async function awaitSecondStep(
   { id, life, passwordMark }: { id: string; life: SessionLife; passwordMark: string },
   now: Date,
 ): Promise<void> {
-  await regenerate(req)
+  await ended(req, 'regenerate')
   req.session.awaiting = {
     reporterId: id,
     passwordMark,
@@ -295,23 +295,19 @@ function agentOf(req: Request): string {
   return (req.headers['user-agent'] ?? '').slice(0, AGENT_CHARS_MAX)
 }
 
-async function regenerate(req: Request): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    req.session.regenerate((error: unknown) => (error ? reject(asError(error)) : resolve()))
-  })
-}
-
 /** Saves the session before the response is sent, and resolves when it is saved. */
-export async function saveSession(req: Request): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    req.session.save((error: unknown) => (error ? reject(asError(error)) : resolve()))
-  })
+export function saveSession(req: Request): Promise<void> {
+  return ended(req, 'save')
 }
 
 /** Ends the session, if there is one. */
-export async function closeSession(req: Request): Promise<void> {
+export function closeSession(req: Request): Promise<void> {
+  return ended(req, 'destroy')
+}
+
+async function ended(req: Request, method: 'regenerate' | 'save' | 'destroy'): Promise<void> {
   await new Promise<void>((resolve, reject) => {
-    req.session.destroy((error: unknown) => (error ? reject(asError(error)) : resolve()))
+    req.session[method]((error: unknown) => (error ? reject(asError(error)) : resolve()))
   })
 }
 

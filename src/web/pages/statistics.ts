@@ -3,13 +3,14 @@ import { csvLine } from '../../mail/csv.ts'
 import { publishStatistics, type NetworkFigure } from '../../reports/month-figures.ts'
 import { REPORTS_FLOOR, type Shares } from '../../reports/hide-small-counts.ts'
 import { includesRole } from '../../roles.ts'
-import { type Code, type Language, locales, type Texts } from '../../texts/messages.ts'
-import { doneMessage } from '../admin/post-action.ts'
+import { type Code, countryName, type Language, locales, type Texts } from '../../texts/messages.ts'
+import { doneMessage, postAction } from '../admin/post-action.ts'
 import { askerOf } from '../limits.ts'
 import { createThrottle } from '../../people/throttle.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import type { PublishedMonth } from './published-months.ts'
+import { barsOf } from './chart-frame.ts'
 import { sendPage } from './render.ts'
 import { seriesChart } from './series-chart.ts'
 import { visitOf } from './visit.ts'
@@ -47,6 +48,18 @@ export function statisticsRoutes(site: Needs): Router {
     res.setHeader('cache-control', caching)
     res.end(csvOf(await site.statistics.months()))
   })
+  return router
+}
+
+/** The switch of the page of figures. The page itself is the preview for people with a role. */
+export function statisticsAdminRoutes(site: Site): Router {
+  const router = Router()
+  router.get('/', (_req, res) => res.redirect(303, '/statistics'))
+  const back = () => {
+    site.statistics.forget()
+    return '/statistics'
+  }
+  router.post('/', postAction(site, { actions: publishStatistics, back }))
   return router
 }
 
@@ -113,7 +126,7 @@ function periodOf(months: readonly PublishedMonth[], texts: Texts, language: Lan
       .slice(0, NETWORKS_MAX)
       .map((network) => ({
         ...network,
-        country: countryName(network.country, language),
+        country: countryName(language, network.country),
         share: share(network.reports / reports, language),
       })),
   }
@@ -167,7 +180,7 @@ function countryBars(months: readonly PublishedMonth[], texts: Texts, language: 
   const sum = (some: readonly { reports: number }[]) =>
     some.reduce((total, { reports }) => total + reports, rest)
   return withRest(
-    most.map(({ key, reports }) => [countryName(key, language), reports]),
+    most.map(({ key, reports }) => [countryName(language, key), reports]),
     sum([...others, ...unknown]),
     texts,
   )
@@ -197,9 +210,7 @@ function sumNetworks(networks: readonly NetworkFigure[]): NetworkFigure[] {
 }
 
 function withRest(rows: readonly [name: string, count: number][], rest: number, texts: Texts) {
-  const all = rest > 0 ? [...rows, [texts('figures.rest'), rest] as const] : rows
-  const most = Math.max(1, ...all.map(([, count]) => count))
-  return all.map(([name, count]) => ({ name, count, width: Math.round((100 * count) / most) }))
+  return barsOf(rest > 0 ? [...rows, [texts('figures.rest'), rest]] : rows)
 }
 
 /** All published figures, one number a line. */
@@ -226,11 +237,6 @@ function csvOf(months: readonly PublishedMonth[]): string {
 function monthName(month: string, language: Language): string {
   const format = { month: 'long', year: 'numeric', timeZone: 'UTC' } as const
   return new Intl.DateTimeFormat(locales[language], format).format(new Date(month))
-}
-
-function countryName(country: string, language: Language): string {
-  if (!/^[A-Z]{2}$/.test(country)) return country
-  return new Intl.DisplayNames([language], { type: 'region' }).of(country) ?? country
 }
 
 function share(part: number, language: Language): string {
