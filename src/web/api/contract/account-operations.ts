@@ -62,6 +62,7 @@ export const accountOperations = {
     need: 'report',
     parameters: { header: forOthers },
     body: { 'application/json': 'TestMessageRequest' },
+    isBodyOptional: true,
     answers: {
       ...json('TestMessage', 'No message was sent.'),
       ...json('TestMessage', 'The message will be sent.', { status: 202 }),

@@ -141,6 +141,7 @@ function needsScope(scope: string): Json[] {
 
 function compose(operation: Operation): Json {
   const { id, chapter, summary, description, need, parameters = {}, body } = operation
+  const { isBodyOptional = false } = operation
   return {
     operationId: id,
     tags: [chapter],
@@ -148,7 +149,7 @@ function compose(operation: Operation): Json {
     ...(description && { description }),
     security: securityOf[need],
     parameters: Object.entries(parameters).flatMap(([place, schema]) => fieldsOf(place, schema)),
-    ...(body && { requestBody: { required: true, content: contentOf(body) } }),
+    ...(body && { requestBody: { required: !isBodyOptional, content: contentOf(body) } }),
     responses: { ...answersOf(operation), ...problemsOf(operation) },
   }
 }

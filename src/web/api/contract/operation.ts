@@ -85,6 +85,7 @@ export type Operation = {
   limit?: Attempt
   parameters?: { path?: z.ZodObject; query?: z.ZodObject; header?: z.ZodObject }
   body?: Readonly<Record<string, Content>>
+  isBodyOptional?: boolean
   /** Maximum size of a JSON body; 8,000 by default. */
   bodyBytesMax?: number
   answers: Readonly<Record<number, OperationResponse>>
