@@ -217,9 +217,9 @@ function doubtForward(
   const { border } = entry ? followProvider(sender, hops, entry.index + 1) : {}
   if (!entry?.fromIp || !border?.fromIp || !isRoutable(border.fromIp)) return walk
   if (border.field?.auth !== undefined || listDomain(fields) !== undefined) return walk
-  const came = recipientsAbove(hops, fields, entry.index)
-  const isTheirs = came.length === 0 || came.some((one) => reporterAddresses.includes(one))
-  if (!isTheirs || reporterAddresses.length === 0) return walk
+  const inside = hops.slice(entry.index + 1, border.index).flatMap(({ field }) => field?.for ?? [])
+  const to = [...recipientsAbove(hops, fields, entry.index), ...inside]
+  if (!to.some((one) => reporterAddresses.includes(one.toLowerCase()))) return walk
   const compared = compareRecipients(entry, border, hops, { fields, reporterAddresses })
   if (compared !== 'other') return walk
   const { text: ip } = entry.fromIp
