@@ -126,7 +126,8 @@ async function paceConsumer(tx: Db, consumerId: string, app: Needs): Promise<num
 
 /**
  * Groups the feedback due for one consumer into mails. An original is a mail of its own. A digest
- * contains at most 100 reports and no report that already represents a campaign. A report without a campaign gets a separate mail.
+ * contains at most 100 reports and no report that already represents a campaign. A report without a
+ * campaign gets a separate mail.
  */
 function groupIntoMails(due: readonly DueFeedback[], pace: Consumer['pace']): FeedbackMail[] {
   const alone = (head: DueFeedback) => ({ head, members: [], isDigest: head.isDigest })

@@ -56,10 +56,10 @@ const NUMBER_MAX = 255
 /**
  * Queues feedback reports under the next free numbers of their reports: immediately with a job, or
  * to wait until the consumer's pace allows sending. Skips a consumer whose last feedback about the
- * report was of the same kind; withdrawn feedback does not count. An original is sent once, at once.
- * Feedback on shadowed reports has
- * jobs too, but is never sent: its reporters see what would be sent. Returns the queued feedback.
- * `isHandedOver`: the caller passes it to `forwardAtOnce` after its transaction.
+ * report was of the same kind; withdrawn feedback does not count. An original is sent once, and
+ * does not wait for the pace. Feedback on shadowed reports has jobs too, but is never sent: its
+ * reporters see what would be sent. Returns the queued feedback. `isHandedOver`: the caller passes
+ * it to `forwardAtOnce` after its transaction.
  */
 export async function queueFeedback(
   tx: Db,

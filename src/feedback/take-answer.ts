@@ -71,8 +71,8 @@ export async function markNotOurs(
 }
 
 /**
- * The result of an answer. A repeated answer, an answer to feedback that was not sent, and a request
- * for an original that is not available, change nothing.
+ * The result of an answer. A repeated answer, an answer to feedback that was not sent, and a
+ * request for an original that is not available, change nothing.
  */
 export type AnswerResult = 'taken' | 'repeated' | 'unavailable' | 'unknown'
 

@@ -47,7 +47,9 @@ export const deskAnswerSchema = z.object({
     .min(1)
     .max(GROUP_MAX)
     .describe('The numbers of the reports.'),
-  answer: z.enum(groupAnswers),
+  answer: z
+    .enum([...groupAnswers, 'original'])
+    .describe('original: you need the message as it was received; its reporter is asked.'),
   said: z.string().max(2_000).optional().describe('A comment, which the reporters can read.'),
 })
 
@@ -59,8 +61,8 @@ export const deskOutcomesSchema = z.object({
       result: z
         .enum(['taken', 'repeated', 'unavailable', 'unknown'])
         .describe(
-          'repeated: it had this answer. unavailable: no original is available. unknown: it was not ' +
-            'sent to you.',
+          'repeated: it had this answer. unavailable: no original is available. unknown: it was ' +
+            'not sent to you.',
         ),
     }),
   ),
