@@ -203,11 +203,26 @@ export async function replaceAnalysis(
       judgment = ${JSON.stringify(judgment)} where ${isId('id', id)}`)
 }
 
-/** Deletes the raw messages of reports, their content keys and their unsubscribe requests. */
+/**
+ * Deletes the raw messages of reports, the stored mails that contain them, their content keys and
+ * their unsubscribe requests.
+ */
 export async function removeMessages(tx: Db, ids: readonly string[]): Promise<void> {
+  await removeOriginals(tx, ids)
   await tx.query(sql`delete from raw_messages where id = any(${ids}::uuid[])`)
   await tx.query(sql`delete from report_keys where report_id = any(${ids}::uuid[])`)
   await tx.query(sql`delete from unsubscribe_requests where report_id = any(${ids}::uuid[])`)
+}
+
+/** Deletes the copies of mails in which the originals of reports left, digests included. */
+async function removeOriginals(tx: Db, ids: readonly string[]): Promise<void> {
+  const mails = await rowsOf(tx)<{ id: string; number: number }>`
+    select coalesce(merged_into, report_id) as id, coalesce(merged_number, number) as number
+    from feedback_reports where report_id = any(${ids}::uuid[]) and has_original`
+  for (const { id, number } of mails) {
+    await tx.query(sql`
+      delete from feedback_messages where ${isId('report_id', id)} and number = ${number}`)
+  }
 }
 
 /**

@@ -120,8 +120,9 @@ const KEY_BYTES = 32
 
 /**
  * Anonymizes reports: replaces the reporter by an anonymous one, deletes comment and message, and
- * redacts the person's addresses and names in the analysis. Counters, evidence and sent feedback
- * contain no personal data of the reporter and stay. Returns the number of anonymized reports.
+ * redacts the person's addresses and names in the analysis. Counters, evidence and composed copies
+ * contain no personal data of the reporter and stay; mails with originals are deleted. Returns the
+ * number of anonymized reports.
  */
 async function keepReports(
   tx: Db,

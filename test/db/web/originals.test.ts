@@ -1,4 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
+import { removeMessages } from '../../../src/db/erasures.ts'
+import { inTransaction } from '../../../src/db/pool.ts'
 import { listFeedback } from '../../../src/db/feedback-reports.ts'
 import { consumerLink } from '../../../src/feedback/enroll.ts'
 import { runForwardReport } from '../../../src/feedback/forward-report.ts'
@@ -6,7 +8,7 @@ import { composeMailInAddress } from '../../../src/mail/verp.ts'
 import { runSendNews } from '../../../src/letters/reporter-news.ts'
 import { runRedeemReport } from '../../../src/reports/redeem-report.ts'
 import { parser } from '../../support/parser.ts'
-import { createSentFeedback, type SentFeedback } from '../../support/sent-feedback.ts'
+import { createSentFeedback, keepCopy, type SentFeedback } from '../../support/sent-feedback.ts'
 import { spamMessage } from '../../support/messages.ts'
 import { Browser, signedInBrowser } from './browser.ts'
 import { startNotifyingSite } from './notifying-site.ts'
@@ -149,6 +151,16 @@ test('a desk and a reporter have limits', async () => {
     expect(await post(feedback)).toContain('We have asked.')
     await pool.query('truncate original_requests')
   }
+})
+
+test('the stored mail with an original is deleted with the message, a composed one is not', async () => {
+  const [one, other] = [await told(), await told()]
+  for (const key of [one, other]) await keepCopy(site.app, parser, key)
+  const ids = [one.reportId, other.reportId]
+  await pool.query('update feedback_reports set has_original = true where report_id = $1', [ids[0]])
+  await inTransaction(pool, (tx) => removeMessages(tx, ids))
+  const text = 'select report_id as id from feedback_messages where report_id = any($1)'
+  expect(await rows(text, [ids])).toEqual([{ id: other.reportId }])
 })
 
 test('the original of a report that is retracted meanwhile is not sent', async () => {
