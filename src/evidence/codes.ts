@@ -30,7 +30,7 @@ export type Codes = {
 /** Creates the codes of one consumer; `key` is from `redactionKey`. */
 export function createCodes(key: Buffer): Codes {
   const sign = keyedHash(key)
-  const codeOf = (text: string) => `redacted-${base32(sign(text).subarray(0, CODE_BYTES))}`
+  const codeOf = (text: string) => `redacted-${base32(sign(text))}`
   return {
     ofPerson: bounded((address) => codeOf(address.toLowerCase())),
     // An address contains no blank.
@@ -41,12 +41,13 @@ export function createCodes(key: Buffer): Codes {
 const CODE_BYTES = 10
 
 /**
- * Returns a keyed hash: SHA-256 of key and text. An HMAC takes twice the time and protects only
- * hashes that are shown whole from being continued; of these, a third is shown.
+ * Returns the start of a keyed hash: SHA-256 of key and text. An HMAC takes twice the time and
+ * protects only hashes that are shown whole from being continued; of these, a third is shown.
  */
 function keyedHash(key: Buffer): (text: string) => Buffer {
   const secret = key.toString('hex')
-  return (text) => hash('sha256', `${secret} ${text}`, 'buffer')
+  // Hexadecimal, because memory for each hash takes as long as the hash.
+  return (text) => Buffer.from(hash('sha256', `${secret} ${text}`).slice(0, 2 * CODE_BYTES), 'hex')
 }
 
 /** Maximum number of texts with separate codes; all further ones share one code. */

@@ -1,5 +1,5 @@
 import type { MessageCopy } from '../mail/arf.ts'
-import { fieldValue, type HeaderField, parseHeader } from '../mail/header.ts'
+import { fieldValue, type Header, type HeaderField } from '../mail/header.ts'
 import { textPart } from '../mail/mail-parts.ts'
 import { parseBody } from '../mail/message.ts'
 import type { MessageBody } from '../mail/message-body.ts'
@@ -31,9 +31,9 @@ const PARTS_MAX = 50
 export async function composeCopy(
   raw: Buffer,
   analysis: CopiedAnalysis,
-  { concealer, form }: { concealer: Concealer; form: 'whole' | 'headers' },
+  given: { header: Header; concealer: Concealer; form: 'whole' | 'headers' },
 ): Promise<MessageCopy> {
-  const header = parseHeader(raw)
+  const { header, concealer, form } = given
   const composed = composeFields(header.fields, concealer, (analysis.origin?.hop ?? -1) + 1)
   const type = originalType(header.fields, concealer)
   const fields = [
@@ -162,7 +162,8 @@ function textLines(text: string, concealer: Concealer): string {
   const plain = withoutControls(plainText(text.slice(0, READ_CHARS_MAX).replaceAll('\r\n', '\n')))
   const whole = withoutBlankLines(withoutCodes(plain.toWellFormed()))
   const cut = withoutCutWord(whole, TEXT_CHARS_MAX)
-  const lines = withoutBlankLines(concealer.text(cut))
+  const written = concealer.text(cut)
+  const lines = written === whole ? whole : withoutBlankLines(written)
   const left = whole.length - cut.length
   return left === 0 ? lines : `${lines}\n[The text goes on for ${left} characters.]`
 }

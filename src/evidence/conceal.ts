@@ -3,8 +3,8 @@ import { customersDomain, domainOf, publicDomain, registrableDomain } from '../m
 import { parseIp } from '../mail/ip.ts'
 import { type Codes, codeInText, redactedDomain, wholeCode } from './codes.ts'
 import { isDense, lettered, withoutEncodedBlocks, withoutSpelling } from './encodings.ts'
-import type { Place } from './find-needles.ts'
-import { type FindOptions, type Identity, isMailboxProvider, untagged } from './identity.ts'
+import type { FindOptions, Place } from './find-needles.ts'
+import { type Identity, isMailboxProvider, untagged } from './identity.ts'
 import { LinkWriter } from './link-writer.ts'
 import { decoded, plainText, withoutAccents, withoutHz } from './plain-forms.ts'
 import { isMachineMade, isReadable, mailboxPieces } from './readable.ts'
@@ -30,8 +30,9 @@ export class Concealer {
   readonly #issuers: ReadonlySet<string>
   readonly #isShared: ((part: string) => boolean) | undefined
   readonly #links = new LinkWriter(this)
-  /** A message repeats most of its addresses. */
+  /** A message repeats most of its addresses, and each of its hosts in the next Received field. */
   readonly #mailboxes = new Map<string, string>()
+  readonly #hosts = new Map<string, string>()
 
   constructor({ identity, codes, issuers = [], isShared }: ConcealOptions) {
     this.#identity = identity
@@ -92,7 +93,10 @@ export class Concealer {
     this.#links.path(this.people(plainText(name), { isLink: true }))
 
   /** A host name: the registrable domain stays, and so do labels shorter than `labelMin`. */
-  readonly host = (name: string, labelMin = 0): string => {
+  readonly host = (name: string, labelMin = 0): string =>
+    known(this.#hosts, `${labelMin} ${name}`, () => this.#newHost(name, labelMin))
+
+  #newHost(name: string, labelMin: number): string {
     if (this.#identity.isOwnHost(name)) return `${this.#codes.ofPerson(name)}.invalid`
     if (name.startsWith('[')) {
       return parseIp(name.slice(1, -1).replace(/^ipv6:/i, '')) ? name : this.token(name)
@@ -110,13 +114,8 @@ export class Concealer {
   readonly selector = (name: string): string => this.#labels(name, 0)
 
   /** An address of the sender's side: the domain stays, and so do the words before it. */
-  readonly mailbox = (address: string): string => {
-    const known = this.#mailboxes.get(address)
-    if (known !== undefined) return known
-    const written = this.#newMailbox(address)
-    if (this.#mailboxes.size < MAILBOXES_MAX) this.#mailboxes.set(address, written)
-    return written
-  }
+  readonly mailbox = (address: string): string =>
+    known(this.#mailboxes, address, () => this.#newMailbox(address))
 
   #newMailbox(address: string): string {
     const at = address.lastIndexOf('@')
@@ -201,7 +200,17 @@ const asItIs = (text: string) => text
 const piece = /[A-Za-z\d]+/g
 /** Shorter runs of letters and digits are no identifiers unless they are encoded. */
 const mayBeIdentifier = /[A-Za-z\d]{6}|[%\\=&+#.]|[^\0-\x7f]/
-const MAILBOXES_MAX = 1_000
+const KNOWN_MAX = 1_000
+
+/** Returns what is known of a text, or makes and remembers it. */
+function known(all: Map<string, string>, text: string, make: () => string): string {
+  const earlier = all.get(text)
+  if (earlier !== undefined) return earlier
+  const made = make()
+  if (all.size < KNOWN_MAX) all.set(text, made)
+  return made
+}
+
 const hostShape = /(?<![\w.-])(?:[\w-]{1,200}\.)+[A-Za-z][\w-]{1,200}/g
 const addressShape = /(?<![^\s@<>:;,"])[^\s@<>:;,"]{1,128}@[\p{L}\p{N}.-]{1,253}/gu
 

@@ -83,13 +83,16 @@ function entryOr(key: string): Side {
 
 /** The value of a field as a person would read it. */
 function readable(value: string): string {
-  if (plainValue.test(value) && !value.includes('=?')) return value.trim()
+  if (isPlain(value)) return value.trim()
   const text = withoutCodes(cleanLine(plainText(decodeHeaderText(value))))
   return text.includes('&#') ? decodeHTML(text) : text
 }
 
-/** A value that is written as it is read, except for encoded words, references and our codes. */
-const plainValue = /^(?:(?!&#|redacted)[\x20-\x7e])*$/i
+/** Whether a value is read as it is written: without encoded words, references and our codes. */
+function isPlain(value: string): boolean {
+  const isAscii = /^[\x20-\x7e]*$/.test(value)
+  return isAscii && !value.includes('=?') && !value.includes('&#') && !/redacted/i.test(value)
+}
 
 /** Creates a field in 7 bits, folded. */
 export function newField(name: string, value: string): HeaderField {

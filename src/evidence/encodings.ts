@@ -35,9 +35,9 @@ export const DENSE_MIN = 16
  * as in base64 with dots, uuencoded and Base85 text.
  */
 export function isDense(text: string): boolean {
-  if (text.length < SHORT_MIN || codeShape.test(text)) return false
-  if (shortBase64.test(text)) return true
-  if (isInFours(text)) return true
+  if (text.length < SHORT_MIN || (text.includes('redacted-') && codeShape.test(text))) return false
+  if (/[+=]/.test(text) && shortBase64.test(text)) return true
+  if (text.includes('.') && isInFours(text)) return true
   if (text.length < DENSE_MIN) return false
   const letters = text.replace(/[^A-Za-z\d]+/g, '')
   const signs = new Set(text.replace(/[A-Za-z\d\s\x80-\uffff]+/g, ''))

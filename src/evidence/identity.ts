@@ -10,14 +10,14 @@ import { decodeHeaderText } from '../mail/encoded-word.ts'
 import type { HeaderField } from '../mail/header.ts'
 import { freeMailDomains } from '../pieces/features/material.ts'
 import { mailboxFields, recipientFields } from './field-names.ts'
-import { createFinder, type Needle, type Place } from './find-needles.ts'
+import { createFinder, type Finder, type Needle } from './find-needles.ts'
 import { commonNames, sharedNames } from './common-names.ts'
 import { plainOf } from './skeleton.ts'
 
 /** What may not leave: everything by which the reporter of one message can be recognized. */
 export type Identity = {
   /** Returns where a text names a person, in order, without overlaps. */
-  find: (text: string, options?: FindOptions) => Place[]
+  find: Finder
   /** Whether an address is one of a recipient. */
   isOwn: (address: string) => boolean
   /** Whether a host belongs to a domain of the reporter that few people share. */
@@ -25,12 +25,6 @@ export type Identity = {
   /** The address that stands for the reporter. */
   recipient: string | undefined
 }
-
-/**
- * `keepsDomain`: the reporter's domain is not searched, because the text states who sent the
- * message. `isLink`: first names count in any case.
- */
-export type FindOptions = { keepsDomain?: boolean; isLink?: boolean }
 
 /** Maximum number of addresses written by the provider that count as the reporter's own. */
 const DELIVERED_MAX = 10
@@ -75,17 +69,14 @@ export function createIdentity(fields: readonly HeaderField[], given: KnownRepor
       .flatMap(claimedNeedles),
     ...namesOf(fields, own).flatMap((name) => nameNeedles(name, provenMailboxes.has(name.owner))),
     ...knownNeedles(given),
+    ...[...domains, ...claimedDomains].flatMap(domainNeedlesOf),
   ]
-  const find = createFinder(needles)
-  const domainNeedles = [...domains, ...claimedDomains].flatMap(domainNeedlesOf)
-  const findAll = domainNeedles.length === 0 ? find : createFinder([...needles, ...domainNeedles])
   const isOwnHost = (host: string) => {
     const lower = host.toLowerCase()
     return domains.has(registrableDomain(lower) ?? lower)
   }
   return {
-    find: (text, { keepsDomain = false, isLink = false } = {}) =>
-      (keepsDomain ? find : findAll)(text, isLink),
+    find: createFinder(needles),
     isOwn: (address) => everybody.has(untagged(address)),
     isOwnHost,
     recipient: delivered[0] ?? given.addresses[0],
@@ -127,7 +118,7 @@ const addressInText = /(?<![^\s<>,;:"()[\]@])[^\s<>,;:"()[\]@]{1,128}@[\p{L}\p{N
 /** Returns the strings in a text that look like addresses. */
 export function addressesIn(text: string): string[] {
   if (!text.includes('@')) return []
-  return Array.from(text.matchAll(addressInText), ([address]) => address.replace(/^'+/, ''))
+  return (text.match(addressInText) ?? []).map((address) => address.replace(/^'+/, ''))
 }
 
 function distinct(addresses: readonly string[]): string[] {
@@ -310,7 +301,9 @@ function domainNeedlesOf(domain: string): Needle[] {
   const label = readable.slice(0, readable.indexOf('.'))
   const isName = label.length >= LABEL_MIN && !commonNames.has(label)
   const forms = [domain, readable, domain.replaceAll('.', 'dot'), ...(isName ? [label] : [])]
-  return [...new Set(forms)].flatMap((one) => needle(one, domain))
+  return [...new Set(forms)]
+    .flatMap((one) => needle(one, domain))
+    .map((one) => ({ ...one, isDomain: true }))
 }
 
 /** A display name of the reporter. */

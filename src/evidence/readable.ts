@@ -15,7 +15,7 @@ export function isReadable(text: string, kind: PartKind): boolean {
   if (text.length > PART_CHARS_MAX || !signs.test(text)) return false
   let digits = 0
   let singles = 0
-  for (const [run] of text.matchAll(runs)) {
+  for (const run of text.match(runs) ?? []) {
     if (run.length === 1) singles++
     if (date.test(run)) continue
     if (run.length >= MIXED_MIN && isHex(run)) return false

@@ -3,14 +3,17 @@ import { closeLookAlikes, looseLookAlikes } from '../pieces/disguise/look-alikes
 
 /**
  * A text as a reader spells it: only its letters and digits, in lower case, without accents, look-
- * alikes as Latin letters, escapes decoded. `starts` and `ends` are the places of each character in
- * the original text.
+ * alikes as Latin letters, escapes decoded. Valid until the next one is made, because all share
+ * their memory: only the first `length` elements of each array are those of this text.
  */
 export type Skeleton = {
-  text: string
+  length: number
+  /** The UTF-16 units. */
+  units: Uint16Array
+  /** The places of each unit in the original text. */
   starts: Int32Array
   ends: Int32Array
-  /** 1 for each character that is a capital in the original text. */
+  /** 1 for each unit that is a capital in the original text. */
   capitals: Uint8Array
 }
 
@@ -20,10 +23,11 @@ export type Skeleton = {
  * Linear time.
  */
 export function skeletonOf(text: string, keepsEquals = false): Skeleton {
-  reserve(text.length)
+  const chars = text.length
+  reserve(chars)
   length = 0
   let at = 0
-  while (at < text.length) {
+  while (at < chars) {
     const code = text.charCodeAt(at)
     if (code < 0x80) {
       const plain = ascii[code] ?? 0
@@ -40,13 +44,7 @@ export function skeletonOf(text: string, keepsEquals = false): Skeleton {
     putFolded(point, at, end)
     at = end
   }
-  const bytes = Buffer.from(units.buffer, 0, length * 2)
-  return {
-    text: bytes.toString('utf16le'),
-    starts: starts.subarray(0, length),
-    ends: ends.subarray(0, length),
-    capitals: capitals.subarray(0, length),
-  }
+  return { length, units, starts, ends, capitals }
 }
 
 /** The number of characters at a position that are the bytes of one character in UTF-8, or 0. */
@@ -70,19 +68,20 @@ function pointIn(text: string, at: number, bytes: number): number {
 
 /** Returns the skeleton of a text alone. */
 export function plainOf(text: string): string {
-  return /^[\w.@ +'-]*$/.test(text)
-    ? text.toLowerCase().replace(/[^a-z\d]+/g, '')
-    : skeletonOf(text).text
+  if (/^[a-z\d]*$/.test(text)) return text
+  if (/^[\w.@ +'-]*$/.test(text)) return text.toLowerCase().replace(/[^a-z\d]+/g, '')
+  const skeleton = skeletonOf(text)
+  return Buffer.from(skeleton.units.buffer, 0, skeleton.length * 2).toString('utf16le')
 }
 
 /** For each ASCII character: its lower case, 1 if it may begin an escape, else 0. */
-const ascii = Uint8Array.from({ length: 0x80 }, (_, code) => {
+export const ascii = Uint8Array.from({ length: 0x80 }, (_, code) => {
   const character = String.fromCharCode(code)
   if (/[a-z\d]/i.test(character)) return character.toLowerCase().charCodeAt(0)
   return '%&\\=\b'.includes(character) ? 1 : 0
 })
 
-// Reused for every text. A skeleton is valid until the next one is made.
+// Reused for every text.
 let units = new Uint16Array(0)
 let starts = new Int32Array(0)
 let ends = new Int32Array(0)
@@ -212,7 +211,8 @@ function readPercent(text: string, at: number): number {
   return end
 }
 
-function isHexPair(text: string, at: number): boolean {
+/** Whether two hexadecimal digits are at a position. */
+export function isHexPair(text: string, at: number): boolean {
   return isHex(text.charCodeAt(at)) && isHex(text.charCodeAt(at + 1))
 }
 

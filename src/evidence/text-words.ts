@@ -9,11 +9,18 @@ export function between(
 ): string {
   let result = ''
   let done = 0
-  for (const { 0: found, index } of text.matchAll(shape)) {
+  for (let match = next(shape, text, 0); match !== null; match = next(shape, text, done)) {
+    const { 0: found, index } = match
     result += (index > done ? outside(text.slice(done, index)) : '') + inside(found)
     done = index + found.length
   }
   return done === text.length ? result : result + outside(text.slice(done))
+}
+
+/** The next match of a global shape, which `inside` and `outside` may use as well. */
+function next(shape: RegExp, text: string, from: number): RegExpExecArray | null {
+  shape.lastIndex = from
+  return shape.exec(text)
 }
 
 /** Whether a word is a host with a path. */
@@ -47,8 +54,9 @@ export function eachSuspect(text: string, write: (word: string) => string): stri
   let done = 0
   let start = 0
   let isSuspect = false
-  for (let at = 0; at <= text.length; at++) {
-    const code = at < text.length ? text.charCodeAt(at) : 0x20
+  const chars = text.length
+  for (let at = 0; at <= chars; at++) {
+    const code = at < chars ? text.charCodeAt(at) : 0x20
     const role = code < 0x80 ? (roles[code] ?? 0) : code === 0xa0 || code === 0x3000 ? ENDS : 0
     if (role === SUSPECT) isSuspect = true
     if (role !== ENDS) continue

@@ -24,9 +24,18 @@ const shapes = [
   /sp_([\w-]{43})/g,
 ]
 
+/** What a text with a key has, to exclude most texts faster than the shapes do. */
+const signs = /-(?:2D)?(?:[a-z2-7]{16}|[A-Z2-7]{16})|report-[a-z2-7]{26}/i
+const beginnings = ['/account/', '/consumers/enroll/', '/delist/', '_account_', '_delist_'].concat(
+  '_consumers_enroll_',
+  'whsec_',
+  'sp_',
+)
+
 /** Whether a text has a key that is not hidden by an encoding. */
 export function hasPlainKey(text: string): boolean {
-  return shapes.some((shape) => text.search(shape) >= 0)
+  const mayHave = signs.test(text) || beginnings.some((one) => text.includes(one))
+  return mayHave && shapes.some((shape) => text.search(shape) >= 0)
 }
 
 /** Encodings within encodings are undone up to this depth. */

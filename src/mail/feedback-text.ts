@@ -2,7 +2,7 @@ import { decodeHeaderText } from './encoded-word.ts'
 import type { FeedbackFormat } from './feedback-format.ts'
 import type { HeaderField } from './header.ts'
 import { composeMailDate, type FeedbackFacts, feedbackTypes } from './mail-parts.ts'
-import { cleanLine, fact, wrap } from './text.ts'
+import { cleanLine, fact, remembered, wrap } from './text.ts'
 import type { AnswerKind, ResultKind } from './verp.ts'
 
 /** The machine that handed one message over, and when. */
@@ -99,15 +99,18 @@ export function composeFeedbackText(
       ...explanation.why.flatMap((why) => wrap(cleanLine(why), '- ')),
     ],
     ...signLines(explanation),
-    wrap(requestOf(facts, explanation), ''),
-    wrap(isOriginal ? originalNote : attachedOf(facts, form), ''),
-    ...(explanation.isRebuilt === true ? [wrap(rebuiltNote, '')] : []),
+    wrapped(requestOf(facts, explanation)),
+    wrapped(isOriginal ? originalNote : attachedOf(facts, form)),
+    ...(explanation.isRebuilt === true ? [wrapped(rebuiltNote)] : []),
     answerLines(facts, explanation),
-    ...(explanation.isUnsolicited === true ? [wrap(unsolicitedOf(explanation), '')] : []),
+    ...(explanation.isUnsolicited === true ? [wrapped(unsolicitedOf(explanation))] : []),
     closingLines(explanation, format),
   ]
   return paragraphs.map((lines) => `${lines.join('\n')}\n`).join('\n')
 }
+
+/** Paragraphs that most reports have. */
+const wrapped = remembered((text) => wrap(text, ''), { max: 50, charsMax: 500 })
 
 /**
  * The first sentence of a report, in the words of RFC 5965 appendix B. Some mail systems recognize
@@ -281,16 +284,14 @@ function answerLines(
     return [...wrap(`${how} confirmation, or reply "stop".`, ''), ...fact('Stop', answers.stop)]
   }
   return [
-    ...wrap(
+    ...wrapped(
       'Please tell us the result: open one of these pages (each asks for confirmation), or ' +
         'reply to this mail with one of the words.',
-      '',
     ),
     ...answerLabels.flatMap(([kind, label]) => fact(label, answers[kind])),
-    ...wrap(
+    ...wrapped(
       'Resolved: you have dealt with it. Not ours: you are not responsible for the address. ' +
         'Wrong: the message was not abuse. Stop: send us no more reports.',
-      '',
     ),
     ...(mayAskOriginal === true
       ? [
@@ -315,7 +316,7 @@ const formats = {
 } as const
 
 function closingLines({ service }: FeedbackExplanation, format: ReportSample['format']): string[] {
-  return [...fact('Operator', service), '', ...wrap(`The ${formats[format]}.`, '')]
+  return [...fact('Operator', service), '', ...wrapped(`The ${formats[format]}.`)]
 }
 
 /** Changes a link so that nobody follows it by accident and filters accept the mail. */

@@ -33,6 +33,7 @@ function isSpaceOrTab(byte: number | undefined): boolean {
   return byte === space || byte === tab
 }
 
+const lineCharsMax = 78
 const wordCharsMax = 840
 const wordBytesMax = 45
 
@@ -63,12 +64,14 @@ export function composeEncodedWords(value: string): string {
  * 998 characters that RFC 5322 allows.
  */
 export function foldText(value: string, startColumn: number): string {
+  if (startColumn + value.length <= lineCharsMax) return value
   const lines: string[] = []
   let line = ''
   let column = startColumn
   const words = value.match(/[ \t]+[^ \t]*|[^ \t]+/g) ?? []
   for (const word of words.flatMap(choppedWord)) {
-    const isFull = column + line.length + word.length > 78 && line !== '' && isBlank(word.charAt(0))
+    const isFull =
+      column + line.length + word.length > lineCharsMax && line !== '' && isBlank(word.charAt(0))
     if (isFull) {
       lines.push(line)
       line = ''

@@ -48,6 +48,7 @@ export function fact(label: string, value: string | undefined): string[] {
  * Makes untrusted text one line: control characters, also those for text direction, become spaces.
  */
 export function cleanLine(text: string): string {
+  if (/^[\x20-\x7e]*$/.test(text)) return text.trim()
   return text
     .replace(/[\0-\x1f\x7f\u0080-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, ' ')
     .trim()

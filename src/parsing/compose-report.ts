@@ -113,7 +113,8 @@ export async function composeFeedback(
   content: FeedbackContent,
 ): Promise<FeedbackMail> {
   const message = withoutReportersKeys(raw, analysis)
-  const identity = createIdentity(parseHeader(message).fields, {
+  const header = parseHeader(message)
+  const identity = createIdentity(header.fields, {
     ...content.reporter,
     authors: verifiedAuthors(analysis),
     ours: (analysis.origin?.hop ?? -1) + 1,
@@ -139,7 +140,7 @@ export async function composeFeedback(
     facts: feedbackFactsOf(analysis, content, concealer, identity.recipient),
     explanation: explanationOf(analysis, content, concealer),
     original: withOriginal(
-      await composeCopy(message, analysis, { concealer, form }),
+      await composeCopy(message, analysis, { header, concealer, form }),
       message,
       content,
     ),
