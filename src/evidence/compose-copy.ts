@@ -177,12 +177,19 @@ function withoutBlankLines(text: string): string {
     .trim()
 }
 
+/** Tags that a text may have within words, also those of enriched text (RFC 1896). */
+const shownTags = new RegExp(
+  '</?(?:b|i|u|em|strong|span|font|small|wbr|bold|italic|underline|fixed|smaller|bigger|lang|' +
+    'fontfamily|(?:x-)?color)>|<param>[^<>\\n]{0,200}</param>|<!--[^]{0,200}?-->',
+  'gi',
+)
+
 /** Removes tags that are shown as text, and control characters; a backspace takes one away. */
 function withoutControls(text: string): string {
   return text
     .replace(/[^\n]?\x08/g, '')
     .replace(/(?<!\?)=\n(?=\S)/g, '')
-    .replace(/<\/?(?:b|i|u|em|strong|span|font|small|wbr)>|<!--[^]{0,200}?-->/gi, '')
+    .replace(shownTags, '')
     .replace(/[\0-\x08\x0b-\x1f\x7f\x80-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, '')
 }
 

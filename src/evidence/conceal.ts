@@ -49,6 +49,11 @@ export class Concealer {
     return [plain, ...spelled].every((text) => this.people(text, { isLink: true }) === text)
   }
 
+  /** Whether the consumer gets identifiers back. */
+  get isForIssuer(): boolean {
+    return this.#issuers.size > 0
+  }
+
   /** Whether identifiers of a host stay, because the consumer issued them. */
   readonly isIssuer = (host: string): boolean => {
     if (this.#issuers.size === 0) return false

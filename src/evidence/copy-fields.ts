@@ -172,7 +172,7 @@ function nameOf(name: string): string {
 }
 
 const returnPath: Rule = (value, { concealer }) => {
-  const [address] = /[^\s<>]{1,320}@[^\s<>@]{1,253}/.exec(value) ?? []
+  const [address] = /(?:"[^"]{1,126}"|[^\s<>]{1,320})@[^\s<>@]{1,253}/.exec(value) ?? []
   if (address === undefined) return value.replace(/\s/g, '') === '<>' ? '<>' : undefined
   return `<${concealer.mailbox(address)}>`
 }
@@ -216,6 +216,9 @@ const received: Rule = (value, { concealer, side }) => {
   const direct = plain.replace(forClause, (_, before: string, person: string) => {
     return before + (person.includes('@') ? concealer.person(person) : concealer.token(person))
   })
+  // The server's own log has the account and the id that it wrote.
+  if (side === 'sender' && concealer.isIssuer(byClause.exec(plain)?.[1] ?? ''))
+    return concealer.people(direct)
   const isKept = (clause: string) => side === 'entry' || versionId.test(clause)
   const codeOf = (id: string) => (wholeCode.test(id) ? id : concealer.token(id))
   const known =
@@ -232,7 +235,8 @@ const received: Rule = (value, { concealer, side }) => {
 
 /** Shorter labels of machines that handed the message over stay, even if they look like codes. */
 export const HOST_LABEL_MIN = 16
-const forClause = /(\sfor\s+<?)([^\s<>;()]{1,320})/gi
+const forClause = /(\sfor\s+<?)((?:"[^"]{1,126}"@)?[^\s<>;()]{1,320})/gi
+const byClause = /\sby\s+([\w.-]{1,253})/i
 /** Microsoft's servers write their version there. */
 const versionId = /\sid\s+\d{1,2}(?:\.\d{1,5}){2,3}$/i
 const ownMachine = /(\bby\s+)([\w-]+(?=\s|$)|[\da-f]{1,4}:[\da-f:]+)/gi
@@ -356,9 +360,15 @@ const described: Rule = (value, { concealer }) =>
     ? undefined
     : concealer.words(value, { labelMin: HOST_LABEL_MIN })
 
+/** Names and numbers of customers, in which digits stay for whoever issued them. */
+const account: Rule = (value, context) =>
+  context.concealer.isForIssuer ? context.concealer.people(value) : words(value, context)
+const path: Rule = (value, context) =>
+  context.concealer.isForIssuer ? context.concealer.people(value) : described(value, context)
+
 /** The rule for each kind of field of the sender's side. */
 const senderRules: Readonly<Record<SenderField['value'], Rule>> = {
-  ...{ text: words, mixed: described, path: described, account: words, address },
+  ...{ text: words, mixed: described, path, account, address },
   ip: (value) =>
     (value.match(/[\da-f]*[.:][\da-f.:]+/gi) ?? [])
       .map((one) => (parseIp(one) ? one : one.replace(/:\d+$/, '')))

@@ -2,7 +2,7 @@ import { domainToASCII, domainToUnicode } from 'node:url'
 import {
   domainOf,
   type Mailbox,
-  parseMailboxes,
+  parseAllMailboxes,
   registrableDomain,
   registrableDomainOf,
 } from '../mail/address.ts'
@@ -112,17 +112,25 @@ export function recipientsIn(
 }
 
 const FIELD_CHARS_MAX = 64 * 1024
-const forClause = /\sfor\s+<?([^\s<>;()]{1,128}@[^\s<>;()]{1,253})/gi
-const addressInText = /(?<![^\s<>,;:"()[\]@])[^\s<>,;:"()[\]@]{1,128}@[\p{L}\p{N}.-]{1,253}/gu
+const forClause = /\sfor\s+<?((?:"[^"]{1,126}"|[^\s<>;()]{1,128})@[^\s<>;()]{1,253})/gi
+const addressInText =
+  /(?:"[^"@]{1,126}"|(?<![^\s<>,;:"()[\]@])[^\s<>,;:"()[\]@]{1,128})@[\p{L}\p{N}.-]{1,253}/gu
 
 /** Returns the strings in a text that look like addresses. */
 export function addressesIn(text: string): string[] {
   if (!text.includes('@')) return []
-  return (text.match(addressInText) ?? []).map((address) => address.replace(/^'+/, ''))
+  return (text.match(addressInText) ?? []).map((address) => unquoted(address.replace(/^'+/, '')))
+}
+
+/** An address without the quotes of its mailbox name (RFC 5322 §3.4.1); a dot for each blank. */
+function unquoted(address: string): string {
+  if (!address.startsWith('"')) return address
+  const end = address.lastIndexOf('"')
+  return address.slice(1, end).replaceAll('\\', '').replace(/\s+/g, '.') + address.slice(end + 1)
 }
 
 function distinct(addresses: readonly string[]): string[] {
-  return [...new Set(addresses.map((address) => address.trim().toLowerCase()))]
+  return [...new Set(addresses.map((address) => unquoted(address.trim().toLowerCase())))]
 }
 
 /** Domains of Google, whose mailbox names ignore dots. */
@@ -130,7 +138,7 @@ const google = /@g(?:oogle)?mail\.com$/
 
 /** The address of the mailbox, in lower case: without a tag, and without dots that mean nothing. */
 export function untagged(address: string): string {
-  const lower = address.trim().toLowerCase()
+  const lower = unquoted(address.trim().toLowerCase())
   const at = lower.lastIndexOf('@')
   const local = lower.slice(0, at).replace(/(?<=.)\+.*$/, '')
   if (!google.test(lower)) return local + lower.slice(at)
@@ -329,10 +337,12 @@ function namesOf(fields: readonly HeaderField[], own: readonly string[]): Person
 
 /** Reads a list before and after decoding: a comma in an encoded word is part of a name. */
 function mailboxesIn(value: string): Mailbox[] {
-  const written = parseMailboxes(value).map(({ name, address }) => ({
+  const written = parseAllMailboxes(value).map(({ name, address }) => ({
     ...{ name: decodeHeaderText(name), address },
   }))
-  return value.includes('=?') ? [...written, ...parseMailboxes(decodeHeaderText(value))] : written
+  return value.includes('=?')
+    ? [...written, ...parseAllMailboxes(decodeHeaderText(value))]
+    : written
 }
 
 /**

@@ -81,15 +81,25 @@ export function parseMailboxes(value: string): readonly Mailbox[] {
   return knownMailboxes(value)
 }
 
-/** Several parts of the analysis read the same few address lists. */
-const knownMailboxes = remembered(readMailboxes, { max: 50, charsMax: 2000 })
+/** Like `parseMailboxes`, but reads every entry of the value. */
+export function parseAllMailboxes(value: string): readonly Mailbox[] {
+  const first = knownMailboxes(value)
+  const isWhole = value.length <= listCharsMax && first.length < mailboxesMax
+  return isWhole ? first : readMailboxes(value, value.length)
+}
 
-function readMailboxes(value: string): Mailbox[] {
+/** Several parts of the analysis read the same few address lists. */
+const knownMailboxes = remembered(
+  (value) => readMailboxes(value.slice(0, listCharsMax), mailboxesMax),
+  { max: 50, charsMax: 2000 },
+)
+
+function readMailboxes(value: string, max: number): Mailbox[] {
   const mailboxes: Mailbox[] = []
-  for (const entry of splitEntries(value.slice(0, listCharsMax))) {
+  for (const entry of splitEntries(value)) {
     const mailbox = readEntry(entry)
     if (mailbox) mailboxes.push(mailbox)
-    if (mailboxes.length >= mailboxesMax) break
+    if (mailboxes.length >= max) break
   }
   return mailboxes
 }

@@ -220,8 +220,11 @@ function withoutReportersKeys(raw: Buffer, { links, headers }: FeedbackAnalysis)
   return hasPlainKey(known) || hasPlainKey(raw.toString('latin1')) ? concealKeysIn(raw) : raw
 }
 
+/** The author, if DMARC passes, or if the domain has no policy but signed the message. */
 function verifiedAuthors({ headers, authentication }: FeedbackAnalysis): string[] {
-  const isVerified = authentication?.dmarc.result === 'pass'
+  const { dkim = [], dmarc } = authentication ?? {}
+  const isSigned = dkim.some(({ result, aligned }) => result === 'pass' && aligned)
+  const isVerified = dmarc?.result === 'pass' || (dmarc?.result === 'none' && isSigned)
   return isVerified && headers.fromAddress !== null ? [headers.fromAddress] : []
 }
 
