@@ -330,7 +330,7 @@ async function answerFor(
   const token = await secretOf(account.tokenFile)
   // A test message to the address of the token shows the way for all its users.
   const user = folder.kind === 'test-messages' ? userOf(account)?.key : keyOf(account)
-  const request = { url, token, kind: reported.kind, user }
+  const request = { url, token, kind: reported.kind, user, report: folder.report }
   try {
     return await postMessage(reported.message, request)
   } catch (error) {

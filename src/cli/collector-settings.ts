@@ -4,6 +4,7 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import { reasonOf, UsageError } from '../errors.ts'
 import { addressScope, parseIp } from '../mail/ip.ts'
+import { type ChoiceName, choices } from '../reports/message-refusal.ts'
 
 const text = z.string().trim().min(1).max(1_000)
 
@@ -11,6 +12,7 @@ const folderSchema = z.strictObject({
   name: text,
   kind: z.enum(['spam', 'phishing', 'not-spam', 'complaints', 'test-messages']),
   'move-to': text.optional(),
+  report: z.enum(choices).optional(),
 })
 
 const accountSchema = z.strictObject({
@@ -43,6 +45,8 @@ export type CollectedFolder = {
   kind: z.infer<typeof folderSchema>['kind']
   /** Where a reported message is moved; otherwise it is marked. */
   moveTo: string | undefined
+  /** What is reported of a message that carries another one, if the service asks. */
+  report: ChoiceName | undefined
 }
 
 /** An IMAP account and its folders. Files with secrets are read at each connection. */
@@ -110,7 +114,9 @@ export function parseCollector(content: string, folder: string): CollectorSettin
       tokenFile: inFolder(account['token-file'] ?? tokenFile ?? ''),
       onBehalfOf: account['on-behalf-of'],
       address: account.address,
-      folders: account.folders.map(({ name, kind, 'move-to': moveTo }) => ({ name, kind, moveTo })),
+      folders: account.folders.map(({ name, kind, report, 'move-to': moveTo }) => {
+        return { name, kind, moveTo, report }
+      }),
     })),
   }
 }

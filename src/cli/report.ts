@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { buffer } from 'node:stream/consumers'
 import { reasonOf, UsageError } from '../errors.ts'
 import { containerOf, type Unpacked, unpackFile } from '../mail/containers/unpack-file.ts'
+import type { ChoiceName } from '../reports/message-refusal.ts'
 import type { Terminal } from '../processes/add-account.ts'
 
 /** The request of `report`. */
@@ -125,13 +126,20 @@ export type Answered = { is: 'taken'; said: string } | { is: 'refused' | 'away';
 
 const PATIENCE_MS = 120_000
 
+type PostedReport = Omit<ReportRequest, 'files'> & {
+  user?: string | undefined
+  /** What is reported of a message that carries another one, if it is doubtful. */
+  report?: ChoiceName | undefined
+}
+
 /** Reports a message, or another file with one message. Rejects if nobody answers. */
 export async function postMessage(
   raw: Buffer,
-  { url, token, kind, user }: Omit<ReportRequest, 'files'> & { user?: string | undefined },
+  { url, token, kind, user, report }: PostedReport,
   type = 'message/rfc822',
 ): Promise<Answered> {
-  const path = `/api/v1/reports?kind=${encodeURIComponent(kind)}`
+  const choice = report === undefined ? '' : `&report=${report}`
+  const path = `/api/v1/reports?kind=${encodeURIComponent(kind)}${choice}`
   const headers = { 'content-type': type, ...(user !== undefined && { 'on-behalf-of': user }) }
   const answer = await post(path, { url, token, headers, body: new Uint8Array(raw) })
   const { status, isTaken, id, title, why } = answer

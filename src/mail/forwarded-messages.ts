@@ -1,6 +1,7 @@
 import { looksCompound } from './containers/compound-file.ts'
 import { looksMbox, splitMbox } from './containers/mailbox-file.ts'
-import type { OutlookMessage } from './containers/outlook-message.ts'
+import type { AttachedMessage, OutlookMessage } from './containers/outlook-message.ts'
+import { looksTnef } from './containers/tnef.ts'
 import { messageAtStart } from './message.ts'
 import { leafBytes, type MimeLeaf } from './mime-leaves.ts'
 import { isMarkedOriginal, isMessage, isNamedMessage, openedLeaves, wrapperOf } from './wrapper.ts'
@@ -25,8 +26,11 @@ export type ForwardLimits = {
   /** The address of the reporter's account. */
   reporter: string
   messagesMax: number
-  /** Reads a file of Outlook; without it, such a file is not opened. */
-  readOutlook?: (bytes: Buffer) => OutlookMessage
+  /** Read files of Outlook; without them, such files are not opened. */
+  outlook?: {
+    readOutlookMessage: (bytes: Buffer) => OutlookMessage
+    messagesInTnef: (bytes: Buffer) => AttachedMessage[]
+  }
 }
 
 const wrappersMax = 5
@@ -85,7 +89,7 @@ type Inside = readonly { raw: Buffer; isRebuilt: boolean }[]
 /** The messages of a part; `other` for a part that can have none. */
 function insideOf(
   leaf: MimeLeaf,
-  { messagesMax, readOutlook }: ForwardLimits,
+  { messagesMax, outlook }: ForwardLimits,
 ): Inside | 'unreadable' | 'other' {
   if (isUnreadable(leaf) ? isNamedMessage(leaf) : isMessage(leaf)) {
     const bytes = leafBytes(leaf)
@@ -97,9 +101,14 @@ function insideOf(
   }
   if (!isUnreadable(leaf)) return 'other'
   const bytes = leafBytes(leaf) ?? Buffer.alloc(0)
-  if (readOutlook && looksCompound(bytes)) {
-    const read = readOutlook(bytes)
+  if (outlook && looksCompound(bytes)) {
+    const read = outlook.readOutlookMessage(bytes)
     return 'raw' in read ? [{ raw: read.raw, isRebuilt: true }] : 'unreadable'
+  }
+  if (outlook && looksTnef(bytes)) {
+    const attached = outlook.messagesInTnef(bytes)
+    const read = attached.flatMap(({ raw, isRebuilt }) => (raw ? [{ raw, isRebuilt }] : []))
+    return read.length > 0 ? read : 'unreadable'
   }
   const messages = looksMbox(bytes) ? splitMbox(bytes, messagesMax).messages : []
   return messages.length > 0 ? messages.map((raw) => ({ raw, isRebuilt: false })) : 'unreadable'

@@ -120,8 +120,8 @@ async function reportEach(
 ): Promise<MailInResult> {
   const limits = { ...structureLimits, bytesMax: app.config.messageBytesMax }
   // Loaded only here: the library for the bodies of these files has many modules.
-  const { readOutlookMessage: readOutlook } = await import('../mail/containers/outlook-message.ts')
-  const limitsOfMail = { reporter: reporter.email, messagesMax: MESSAGES_MAX, readOutlook }
+  const outlook = await import('../mail/containers/outlook-message.ts')
+  const limitsOfMail = { reporter: reporter.email, messagesMax: MESSAGES_MAX, outlook }
   const found = forwardedMessages(raw, limitsOfMail)
   const read = found.messages.map((raw) => {
     const isRebuilt = found.rebuilt?.has(raw) ?? false

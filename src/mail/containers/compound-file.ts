@@ -5,7 +5,7 @@ export type Storage = {
 }
 
 /** A stream (file) inside a compound file. */
-type Stream = {
+export type Stream = {
   bytes: number
   /** Undefined when the data is incomplete, or when reading it exceeds the limit on bytes read. */
   read: () => Buffer | undefined

@@ -4,6 +4,7 @@ import { type HeaderField, looksLikeMessage, parseHeader } from '../header.ts'
 import { unusedBoundary } from '../mail-parts.ts'
 import { encodeTransfer } from '../transfer-encoding.ts'
 import { readCompoundFile, type Storage } from './compound-file.ts'
+import { readTnef } from './tnef.ts'
 
 const charsets: Readonly<Record<number, string>> = {
   874: 'windows-874',
@@ -255,6 +256,24 @@ export function readOutlookMessage(bytes: Buffer): OutlookMessage {
   if (!root?.streams.has('__properties_version1.0')) return { refusal: 'not-a-message' }
   const raw = messageOf(root, 0)
   return raw ? { raw } : { refusal: 'no-header' }
+}
+
+/** A message in another file of Outlook; `raw` is undefined if its header is missing. */
+export type AttachedMessage = { name: string; raw: Buffer | undefined; isRebuilt: boolean }
+
+/**
+ * The messages that are attached in a `winmail.dat` (MS-OXTNEF): files with the bytes of a message,
+ * and messages that are rebuilt like those of Outlook files. Never throws.
+ */
+export function messagesInTnef(bytes: Buffer): AttachedMessage[] {
+  const { files, messages } = readTnef(bytes)
+  const whole = files.filter((file) => looksLikeMessage(parseHeader(file.bytes)))
+  return [
+    ...whole.map(({ name, bytes: raw }) => ({ name, raw, isRebuilt: false })),
+    ...messages.slice(0, filesMax).map((storage, index) => {
+      return { name: String(index + 1), raw: messageOf(storage, 0), isRebuilt: true }
+    }),
+  ]
 }
 
 function messageOf(storage: Storage, depth: number): Buffer | undefined {

@@ -2,6 +2,7 @@ import { crc32, inflateRawSync } from 'node:zlib'
 import type { Entry, getFileNameLowLevel, ZipFile } from 'yauzl'
 import { looksLikeMessage, parseHeader } from '../header.ts'
 import { looksCompound } from './compound-file.ts'
+import { looksTnef } from './tnef.ts'
 import { looksEmlx, looksMbox, readEmlx, splitMbox } from './mailbox-file.ts'
 
 /** A file of an archive, or the reason why it cannot be read. */
@@ -176,7 +177,7 @@ export type GivenFile = { name: string; bytes: Buffer }
 /** Limits on one file, including everything inside it. */
 export type UnpackLimits = { messagesMax: number; entriesMax: number; unpackedBytesMax: number }
 
-type Container = 'zip' | 'msg' | 'pst' | 'mbox' | 'emlx'
+type Container = 'zip' | 'msg' | 'tnef' | 'pst' | 'mbox' | 'emlx'
 
 /** The first bytes of a data file of Outlook (MS-PST §2.2.2.6). */
 const dataFileMark = Buffer.from('!BDN')
@@ -188,6 +189,7 @@ const dataFileMark = Buffer.from('!BDN')
 export function containerOf(bytes: Buffer): Container | undefined {
   if (looksZip(bytes)) return 'zip'
   if (looksCompound(bytes)) return 'msg'
+  if (looksTnef(bytes)) return 'tnef'
   if (bytes.subarray(0, dataFileMark.length).equals(dataFileMark)) return 'pst'
   if (looksEmlx(bytes)) return 'emlx'
   return looksMbox(bytes) ? 'mbox' : undefined
@@ -239,6 +241,15 @@ async function opened({ name, bytes }: GivenFile, limits: UnpackLimits): Promise
       const { readOutlookMessage } = await import('./outlook-message.ts')
       const read = readOutlookMessage(bytes)
       return [{ name, ...('raw' in read ? { ...read, rebuiltFrom: 'msg' } : read) }]
+    }
+    case 'tnef': {
+      const { messagesInTnef } = await import('./outlook-message.ts')
+      const found = messagesInTnef(bytes).map(({ name: inner, raw, isRebuilt }): Unpacked => {
+        const path = `${name} › ${inner}`
+        if (!raw) return { name: path, refusal: 'no-header' }
+        return { name: path, raw, ...(isRebuilt && { rebuiltFrom: 'msg' as const }) }
+      })
+      return found.length > 0 ? found : [{ name, refusal: 'not-a-message' }]
     }
     case 'pst':
       return [{ name, refusal: 'outlook-data-file' }]

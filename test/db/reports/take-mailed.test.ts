@@ -20,6 +20,7 @@ import { attached, file, type ForwardPart, forwardOf, greeting } from '../../sup
 import type { JobOutcome } from '../../../src/queue/work.ts'
 import { outlookFile, traveledHeader } from '../../support/containers/outlook-file.ts'
 import { opaqueSigned } from '../../support/containers/signed-data.ts'
+import { mapiMessage, tnefFile } from '../../support/containers/tnef-file.ts'
 import { spamMessage } from '../../support/messages.ts'
 import { listenFor, ready } from '../processes/listener.ts'
 
@@ -156,16 +157,21 @@ test('an inline forward is refused with instructions, once a day', async () => {
 test('messages in a file of Outlook, a mailbox and a signature are reported', async () => {
   const msg = outlookFile({ header: traveledHeader, text: 'Buy' })
   const box = Buffer.concat([Buffer.from('From -\r\n'), spamMessage('boxed')])
+  const header = traveledHeader.replace('watches', 'clocks')
+  const tnef = tnefFile({ messages: [{ message: mapiMessage(header, 'Buy') }] })
   const signed = opaqueSigned(forwardOf([attached(spamMessage('signed'))]), { isInPieces: true })
   await mailed([
     file('application/vnd.ms-outlook', 'Cheap watches.msg', msg),
     file('application/octet-stream', 'Junk.mbox', box),
+    file('application/ms-tnef', 'winmail.dat', tnef),
     file('application/pkcs7-mime', 'smime.p7m', signed),
     file('application/octet-stream', 'Été 2026', spamMessage('unnamed')),
   ])
   for (const mark of ['boxed', 'signed', 'unnamed']) expect(await reportsOf(mark)).toHaveLength(1)
-  const rebuilt = await app.rows(`select subject from reports where rebuilt_from = 'msg'`)
-  expect(rebuilt).toEqual([{ subject: 'Cheap watches' }])
+  const rebuilt = await app.rows(
+    `select subject from reports where rebuilt_from = 'msg' order by subject`,
+  )
+  expect(rebuilt).toEqual([{ subject: 'Cheap clocks' }, { subject: 'Cheap watches' }])
 })
 
 test('a mail that is accepted in part brings a letter about the rest', async () => {

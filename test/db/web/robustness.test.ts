@@ -18,6 +18,10 @@ await browser.post('/sign-in', {
 const taken = [200, 202]
 const refused = [400, 413, 422]
 
+/** A byte order mark before a message is not part of it. */
+const withoutMark = (raw: Buffer) =>
+  raw.toString('latin1', 0, 3) === '\xef\xbb\xbf' ? raw.subarray(3) : raw
+
 test.skipIf(files.length === 0).for(names)(
   '%s is accepted or refused by every route',
   async (file) => {
@@ -52,7 +56,7 @@ test.skipIf(files.length === 0).for(names)(
       const back = await fetch(`${site.url}/api/v1/reports/${id}/raw`, {
         headers: { authorization },
       })
-      expect(Buffer.from(await back.arrayBuffer()).equals(raw)).toBe(true)
+      expect(Buffer.from(await back.arrayBuffer()).equals(withoutMark(raw))).toBe(true)
     }
     const page = new FormData()
     page.set('messages', new Blob([raw]), file)
