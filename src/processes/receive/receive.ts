@@ -9,7 +9,8 @@ import { BusyError, forLog, reasonOf, UsageError, withoutData } from '../../erro
 import type { Logger } from '../../log.ts'
 import { openStandby, type Standby } from '../standby.ts'
 import { createMailMemory, isSmtpReply, smtpReply } from './keep-mail.ts'
-import { openMailSources, type TrapLimits } from './mail-sources.ts'
+import { acceptLooseCommands } from './loose-commands.ts'
+import { type MailSources, openMailSources, type TrapLimits } from './mail-sources.ts'
 import { bytesMaxFor } from './recipients.ts'
 import { createPeers, type Line, type PeerLimits, takeMail, takeRecipient } from './session.ts'
 
@@ -165,15 +166,8 @@ export async function receive(
   }
   const size = bytesMaxFor('mail-in', app.config)
   const standby = standIn ?? (await openStandby(app, 'receive'))
-  const line: Line = {
-    app: { ...app, ...standby.tools },
-    isLmtp: app.config.receiveProtocol === 'lmtp',
-    // Enough for at least a few mails of the maximum size.
-    peers: createPeers({ ...limits.peer, bytes: Math.max(limits.peer.bytes, 4 * size) }),
-    // Enough for at least two mails of the maximum size.
-    memory: createMailMemory(Math.max(limits.held, 2 * size)),
-    sources: openMailSources(app, limits.trap),
-  }
+  const sources = openMailSources(app, limits.trap)
+  const line = lineOf({ ...app, ...standby.tools }, sources, limits, size)
   const cuts = new Map<string, NodeJS.Timeout>()
   const server = new SMTPServer({
     ...usualOptions(line, limits, size),
@@ -181,6 +175,7 @@ export async function receive(
     onConnect(session, done) {
       const refusal = line.peers.startSession(session.id, session.remoteAddress, app.clock())
       if (!refusal) cuts.set(session.id, cutAfter(limits.sessionMs, session, server))
+      acceptLooseCommands(session, server)
       done(refusal)
     },
     onClose(session) {
@@ -213,8 +208,20 @@ export async function receive(
       for (const cut of cuts.values()) clearTimeout(cut)
       await new Promise<void>((resolve) => server.close(() => resolve()))
       await standby.close()
-      await line.sources.close()
+      await sources.close()
     },
+  }
+}
+
+function lineOf(app: Line['app'], sources: MailSources, limits: ReceiveLimits, size: number): Line {
+  return {
+    app,
+    isLmtp: app.config.receiveProtocol === 'lmtp',
+    // Enough for at least a few mails of the maximum size.
+    peers: createPeers({ ...limits.peer, bytes: Math.max(limits.peer.bytes, 4 * size) }),
+    // Enough for at least two mails of the maximum size.
+    memory: createMailMemory(Math.max(limits.held, 2 * size)),
+    sources,
   }
 }
 

@@ -227,3 +227,25 @@ test('a removed trap refuses mail; added again, it is the same reporter', async 
     'add mail source',
   ])
 })
+
+test.for([
+  ['MAIL FROM: x@shop.example', 'x@shop.example'],
+  ['MAIL FROM:<"john doe"@shop.example> SIZE=100', '"john doe"@shop.example'],
+  ['MAIL FROM:<"a@b"@shop.example>', '"a@b"@shop.example'],
+  ['MAIL FROM:<john..doe@shop.example>', 'john..doe@shop.example'],
+  ['mail from <x@shop.example>', 'x@shop.example'],
+] as const)('a trap accepts %j', async ([command, mailFrom]) => {
+  const trap = `loose-${mailFrom.length}-${command.length}@loose.example`
+  await addSource(trap)
+  const listener = await listenFor(app)
+  const talk = await greeted(listener.port)
+  expect(await talk.say(command)).toMatch(/^250 /)
+  expect(await talk.say('MAIL FROM: other@shop.example')).toMatch(/^503 /)
+  expect(await talk.say(`RCPT TO: ${trap}`)).toMatch(/^250 /)
+  await talk.say('DATA')
+  expect(await talk.mail(freshMail())).toEqual(['250 2.6.0 Kept'])
+  expect(await talk.say('MAIL FROM:<x\u007f@shop.example>')).toMatch(/^501 /)
+  talk.end()
+  await listener.close()
+  expect(await keptFor(app, trap)).toMatchObject([{ mailFrom }])
+})
