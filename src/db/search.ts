@@ -110,6 +110,8 @@ export type SearchMaterial = {
   channel: Channel
   author: string | null
   subject: string | null
+  messageId: string | null
+  comment: string | null
   originIp: string | null
   networkCidr: string | null
   networkName: string | null
@@ -126,7 +128,15 @@ export type SearchMaterial = {
 
 type ReportPart = Pick<
   SearchMaterial,
-  'id' | 'reporterId' | 'state' | 'kind' | 'channel' | 'author' | 'subject'
+  | 'id'
+  | 'reporterId'
+  | 'state'
+  | 'kind'
+  | 'channel'
+  | 'author'
+  | 'subject'
+  | 'messageId'
+  | 'comment'
 >
 
 type AnalysisPart = Packed &
@@ -149,7 +159,8 @@ export async function listSearchMaterial(
 ): Promise<SearchMaterial[]> {
   if (ids.length === 0) return []
   const reports = await rowsOf(db)<ReportPart>`
-    select id, reporter_id as "reporterId", state, kind, channel, author, subject
+    select id, reporter_id as "reporterId", state, kind, channel, author, subject,
+      message_id as "messageId", comment
     from reports where ${isOneOfIds('id', ids)}`
   const analyses = await rowsOf(db)<AnalysisPart>`
     select id, host(origin_ip) as "originIp", network_cidr::text as "networkCidr",

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import { registrableDomainOf } from '../mail/address.ts'
 import { type CfblFinding, judgeCfbl } from '../mail/cfbl.ts'
-import { type Header, type HeaderField, parseHeader } from '../mail/header.ts'
+import { decodeHeaderText } from '../mail/encoded-word.ts'
+import { fieldValue, type Header, type HeaderField, parseHeader } from '../mail/header.ts'
 import { parseListUnsubscribe, type Unsubscribe } from '../mail/list-unsubscribe.ts'
 import {
   type ExtractedFields,
@@ -12,6 +13,7 @@ import {
 } from '../mail/message.ts'
 import { type BodyAttachment } from '../mail/message-body.ts'
 import { exceedsLimits } from '../mail/mime-leaves.ts'
+import { storableText } from '../mail/text.ts'
 import type { Authenticated, Authentication } from '../origin/authenticity/authenticate.ts'
 import type { DnsFindings } from '../origin/authenticity/dns-findings.ts'
 import { type ListPoster, type Submitter, withoutStamps } from '../origin/forwarders.ts'
@@ -48,6 +50,8 @@ export type PlainAnalysis = {
   sha256: string
   kind: MessageKind
   headers: ExtractedFields
+  /** The value of Cc, decoded; absent without one. */
+  cc?: string
   hops: TracedHop[]
   origin: Origin | null
   /** Why there is no origin; null when there is one. */
@@ -358,6 +362,16 @@ function hasFewWords(text: string): boolean {
   return text.split(/\s+/, DISTINCTIVE_WORDS_MIN + 2).length < DISTINCTIVE_WORDS_MIN + 2
 }
 
+const ccCharsMax = 8_000
+
+/** The recipients of copies; absent without any. */
+function copiesTo(fields: readonly HeaderField[]): Pick<PlainAnalysis, 'cc'> {
+  const value = fieldValue(fields, 'cc')
+  return value === undefined
+    ? {}
+    : { cc: storableText(decodeHeaderText(value.slice(0, ccCharsMax)), ccCharsMax) }
+}
+
 /** Describes a message that is read. */
 function describe(content: Awaited<ReturnType<typeof readRoute>>): Findings {
   const { raw, options, header, fields, way, body, page, files, isReduced, authentication } =
@@ -373,6 +387,7 @@ function describe(content: Awaited<ReturnType<typeof readRoute>>): Findings {
     sha256: hash('sha256', raw, 'hex'),
     kind: feedback ? 'feedback-report' : bounce ? 'dsn' : messageKind(fields),
     headers: fieldsOf(fields),
+    ...copiesTo(fields),
     ...way,
     originObstacle: content.originObstacle,
     authentication,

@@ -3,7 +3,7 @@ import { DAY_MS } from '../durations.ts'
 import { parseBlock } from '../mail/ip-blocks.ts'
 import { isId } from '../actions.ts'
 import { verdictClasses } from '../verdict/verdict.ts'
-import { blockTerms, namedTerms, pairTerms } from './terms.ts'
+import { bareId, blockTerms, NAME_WORDS_MAX, pairTerms } from './terms.ts'
 import { wordsIn } from './words.ts'
 
 /**
@@ -44,16 +44,19 @@ function oneOf(field: string, values: readonly string[]): Pick<SearchField, 'val
   return { values, read }
 }
 
-/** A name that is found as a whole if it contains a dot or `@`, and otherwise as a word. */
+/**
+ * A name that is found as a whole if it contains a dot or `@` and no blank, and otherwise by its
+ * words.
+ */
 function named(field: string): (value: string) => FieldValue {
   return (value) => {
     const plain = value.toLowerCase().replace(/^@/, '')
-    return /[.@]/.test(plain) ? one(field, plain) : byWords(field, plain)
+    return /^\S*[.@]\S*$/.test(plain) ? one(field, plain) : byWords(field, plain)
   }
 }
 
-function byWords(field: string, value: string): FieldValue {
-  const words = wordsIn(value, QUERY_WORDS_MAX)
+function byWords(field: string, value: string, max = QUERY_WORDS_MAX): FieldValue {
+  const words = wordsIn(value, max)
   if (words.length === 0) return { problem: `"${value}" contains no word to search for.` }
   return { terms: { all: words.map((word) => `${field}:${word}`) } }
 }
@@ -80,8 +83,7 @@ function network(value: string): FieldValue {
 function file(value: string): FieldValue {
   const plain = value.toLowerCase()
   if (/^[0-9a-f]{64}$/.test(plain)) return one('file', plain)
-  const terms = namedTerms('file', value)
-  return terms.length > 0 ? { terms: { all: terms } } : byWords('file', value)
+  return byWords('file', value, NAME_WORDS_MAX)
 }
 
 function id(field: string): (value: string) => FieldValue {
@@ -122,10 +124,28 @@ export const searchFields = {
     read: subject,
   },
   from: {
-    label: 'Author (address, domain or part)',
-    summary: 'The author’s address, its domain or a domain above it, or a word of the address.',
+    label: 'Author (name, address, domain or part)',
+    summary: 'The author’s address, its domain or a domain above it, or words of address or name.',
     example: 'from:shop.example',
     read: named('from'),
+  },
+  to: {
+    label: 'Recipient (name, address, domain or part)',
+    summary: 'A recipient in To or Cc: the address, its domain, or words of address or name.',
+    example: 'to:ann@reporters.example',
+    read: named('to'),
+  },
+  messageid: {
+    label: 'Message-ID',
+    summary: 'The Message-ID, with or without angle brackets, its domain, or a word of it.',
+    example: 'messageid:m1@shop.example',
+    read: (value) => named('messageid')(bareId(value)),
+  },
+  comment: {
+    label: 'Comment of the reporter',
+    summary: 'Words of the reporter’s comment, in any order.',
+    example: 'comment:invoice',
+    read: (value) => byWords('comment', value),
   },
   origin: {
     label: 'Origin (IP or CIDR)',

@@ -1,8 +1,9 @@
 import type { SearchMaterial } from '../db/search.ts'
+import { parseMailboxes } from '../mail/address.ts'
 import { blocksInside, parseBlock, prefixLength } from '../mail/ip-blocks.ts'
 import { parseIp } from '../mail/ip.ts'
 import type { PlainAnalysis } from '../pieces/analyze.ts'
-import { wordsIn } from './words.ts'
+import { wordPairsIn } from './words.ts'
 
 /**
  * The terms of a report: short texts like `from:shop.example`. A search compares them for equality
@@ -12,7 +13,11 @@ import { wordsIn } from './words.ts'
 export type Terms = ReadonlySet<string>
 
 /** What is read from the stored analysis. */
-export type AnalyzedParts = Partial<Pick<PlainAnalysis, 'links' | 'attachments' | 'sha256'>>
+export type AnalyzedParts = Partial<
+  Pick<PlainAnalysis, 'links' | 'attachments' | 'sha256' | 'cc'> & {
+    headers: Pick<PlainAnalysis['headers'], 'from' | 'to'>
+  }
+>
 
 /** Bounds of what is indexed of one report. */
 const SUBJECT_WORDS_MAX = 40
@@ -20,7 +25,10 @@ const TEXT_WORDS_MAX = 400
 const DIFFERENT_WORDS_MAX = 160
 const LINKS_MAX = 40
 const FILES_MAX = 20
-const NAME_WORDS_MAX = 12
+/** Maximum number of words of a name that are indexed. */
+export const NAME_WORDS_MAX = 12
+const COMMENT_WORDS_MAX = 100
+const RECIPIENTS_MAX = 20
 const DESKS_MAX = 10
 
 /** Returns the terms of a report; `text` is the beginning of its message's text. */
@@ -39,6 +47,10 @@ export function termsOf(report: SearchMaterial, analyzed: AnalyzedParts, text: s
     ...report.symbols.map((name) => `symbol:${name}`),
     ...report.desks.slice(0, DESKS_MAX).flatMap((address) => addressTerms('desk', address)),
     ...(report.author === null ? [] : addressTerms('from', report.author)),
+    ...namedTerms('from', analyzed.headers?.from ?? ''),
+    ...recipientTerms([analyzed.headers?.to ?? '', analyzed.cc ?? '']),
+    ...(report.messageId === null ? [] : addressTerms('messageid', bareId(report.messageId))),
+    ...wordTerms('comment', report.comment ?? '', COMMENT_WORDS_MAX),
     ...(report.originIp === null ? [] : originTerms(report.originIp)),
     ...subjectTerms(report.subject ?? ''),
     ...linkTerms(analyzed.links ?? []),
@@ -46,8 +58,8 @@ export function termsOf(report: SearchMaterial, analyzed: AnalyzedParts, text: s
     ...present('file', analyzed.sha256 ?? null),
   ])
   const words = new Set([
-    ...wordsIn(report.subject ?? '', SUBJECT_WORDS_MAX),
-    ...wordsIn(text, TEXT_WORDS_MAX),
+    ...bothWords(report.subject ?? '', SUBJECT_WORDS_MAX),
+    ...bothWords(text, TEXT_WORDS_MAX),
   ])
   for (const word of [...words].slice(0, DIFFERENT_WORDS_MAX)) terms.add(`text:${word}`)
   return terms
@@ -57,15 +69,41 @@ function present(field: string, value: string | null): string[] {
   return value === null ? [] : [`${field}:${value}`]
 }
 
-/** A text by its words. */
-export function namedTerms(field: string, text: string): string[] {
-  return wordsIn(text, NAME_WORDS_MAX).map((word) => `${field}:${word}`)
+/** Each word of a text as it is written, and as people read it. */
+function bothWords(text: string, max: number): string[] {
+  return wordPairsIn(text, max).flatMap(({ written, read }) => [written, read])
+}
+
+function wordTerms(field: string, text: string, max: number): string[] {
+  return bothWords(text, max).map((word) => `${field}:${word}`)
+}
+
+/** A name by its first words. */
+function namedTerms(field: string, text: string): string[] {
+  return wordTerms(field, text, NAME_WORDS_MAX)
 }
 
 /** The words of a subject, and each pair of words that follow each other. */
 function subjectTerms(subject: string): string[] {
-  const words = wordsIn(subject, SUBJECT_WORDS_MAX)
-  return [...words.map((word) => `subject:${word}`), ...pairTerms(words)]
+  const words = wordPairsIn(subject, SUBJECT_WORDS_MAX)
+  return [words.map(({ written }) => written), words.map(({ read }) => read)].flatMap((one) => [
+    ...one.map((word) => `subject:${word}`),
+    ...pairTerms(one),
+  ])
+}
+
+/** The recipients that a message names: their addresses and names. */
+function recipientTerms(lists: readonly string[]): string[] {
+  const recipients = lists.flatMap((list) => parseMailboxes(list)).slice(0, RECIPIENTS_MAX)
+  return recipients.flatMap(({ name, address }) => [
+    ...(/^\S+$/.test(address) ? addressTerms('to', address) : []),
+    ...namedTerms('to', name),
+  ])
+}
+
+/** A Message-ID without angle brackets and white space. */
+export function bareId(messageId: string): string {
+  return messageId.replaceAll(/[<>\s]/g, '')
 }
 
 /** The terms of words that follow each other in a subject. */

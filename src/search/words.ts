@@ -1,16 +1,36 @@
+import { plainWord } from '../pieces/disguise/plain-word.ts'
+
 const unspaced = String.raw`\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}`
 const WORDS = new RegExp(String.raw`[${unspaced}]|[[\p{L}\p{N}]--[${unspaced}]]+`, 'gv')
 const WORD_CHARS_MAX = 40
+/** Accents, and characters that are not shown, such as zero-width blanks and soft hyphens. */
+const UNSEEN = /[\p{M}\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]+/gu
 
 /**
- * Returns the words of a text in their order, at most `max`: in lower case, without accents, cut at
- * 40 characters. Each character of Chinese and Japanese is a word, because they are written without
- * blanks.
+ * Returns the words of a text in their order, at most `max`: in lower case, without accents and
+ * invisible characters, cut at 40 characters. Each character of Chinese and Japanese is a word,
+ * because they are written without blanks.
  */
 export function wordsIn(text: string, max: number): string[] {
-  const plain = text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase()
+  return writtenWords(text, max).map((word) => word.toLowerCase())
+}
+
+/**
+ * Returns the words of a text like `wordsIn`, each as it is written and as people read it: in words
+ * like `v1agra`, letters stand for the digits and for the letters of other scripts that look like
+ * them.
+ */
+export function wordPairsIn(text: string, max: number): { written: string; read: string }[] {
+  return writtenWords(text, max).map((word) => {
+    const written = word.toLowerCase()
+    const read = plainWord(word)
+    return { written, read: /^[a-z]+$/.test(read) ? read : written }
+  })
+}
+
+function writtenWords(text: string, max: number): string[] {
   const words: string[] = []
-  for (const [word] of plain.matchAll(WORDS)) {
+  for (const [word] of text.normalize('NFKD').replaceAll(UNSEEN, '').matchAll(WORDS)) {
     if (words.length === max) break
     words.push(word.slice(0, WORD_CHARS_MAX))
   }

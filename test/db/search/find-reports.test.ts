@@ -37,11 +37,13 @@ const rich = Buffer.from(
     ...['Received: from mail.bank.example (mail.bank.example [198.51.100.23])'],
     ' by mx.provider.example (Postfix) with ESMTPS id 4ABC',
     ' for <you@provider.example>; Mon, 16 Nov 2026 10:00:00 +0000',
-    ...['From: Bank <jane.doe@news.bank.example>', 'Subject: Vos économies, free money now'],
+    ...['From: "Martin, the Bank" <jane.doe@news.bank.example>'],
+    ...['To: Zoe Doe <zoe@reporters.example>, undisclosed', 'Cc: Copy <carl@copies.example>'],
+    ...['Subject: Vos économies, free money now'],
     ...['Message-ID: <rich@bank.example>', 'MIME-Version: 1.0'],
     ...['Content-Type: multipart/mixed; boundary=b', '', '--b'],
     ...['Content-Type: text/html; charset=utf-8', ''],
-    '<p>Dear customer, verify your <b>account</b> at <a href="https://login.evil-site.example/x">',
+    '<p>Dear customer, ver\u200bify your <b>acc\u043eunt</b> at <a href="https://login.evil-site.example/x">',
     ...['our bank</a> today.</p>', '--b'],
     ...['Content-Type: application/pdf; name="Invoice 2026.pdf"'],
     ...['Content-Transfer-Encoding: base64', 'Content-Disposition: attachment', ''],
@@ -70,6 +72,9 @@ beforeAll(async () => {
   found = await site.report(ann, rich)
   other = await site.report(bob, spamMessage('plain', { ip: '203.0.113.77' }))
   await analyzeReports({ ...site.app, parser }, [found, other])
+  await pool.query(`update reports set comment = 'I asked twice. P\u0430ypal!' where id = $1`, [
+    found,
+  ])
   await rollUpAll(pool, new Date())
 })
 
@@ -111,6 +116,31 @@ async function cases(): Promise<readonly (readonly [string, boolean])[]> {
       ['from:jane', true],
       ['from:@news.bank.example', true],
       ['from:shop', false],
+    ] as const),
+    ...([
+      ['from:martin', true],
+      ['from:"martin, the bank"', true],
+      ['from:zoe', false],
+    ] as const),
+    ...([
+      ['to:zoe@reporters.example', true],
+      ['to:reporters.example', true],
+      ['to:doe', true],
+    ] as const),
+    ...([
+      ['to:copies.example', true],
+      ['to:copy', true],
+      ['to:jane', false],
+    ] as const),
+    ...([
+      ['messageid:<rich@bank.example>', true],
+      ['messageid:bank.example', true],
+      ['messageid:plain', false],
+    ] as const),
+    ...([
+      ['comment:"asked twice"', true],
+      ['comment:paypal', true],
+      ['comment:money', false],
     ] as const),
     ...([
       ['origin:198.51.100.23', true],
@@ -236,6 +266,7 @@ test('each field finds a report in the index', async () => {
 test('words of the text and the subject are found once they are in the index', async () => {
   await index()
   expect(await search('customer account')).toEqual([found])
+  expect(await search('verify acc\u043eunt')).toEqual([found])
   expect(await search('text:"customer verify",nothing')).toEqual([found])
   expect(await search('customer economies')).toEqual([found])
   expect(await search('customer watches')).toEqual([])

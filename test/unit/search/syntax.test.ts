@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type FieldName, fieldNames, readValue, searchFields } from '../../../src/search/fields.ts'
 import { formatSearch, parseSearch } from '../../../src/search/syntax.ts'
-import { wordsIn } from '../../../src/search/words.ts'
+import { wordPairsIn, wordsIn } from '../../../src/search/words.ts'
 import { anyText } from '../../support/any-text.ts'
 
 test('conditions, alternatives, quotes and minus signs are parsed', () => {
@@ -96,4 +96,35 @@ test('words have no case and no accents; each Chinese character is a word', () =
   expect(wordsIn('Ünïted États, №1: ПРИВЕТ', 9)).toEqual(['united', 'etats', 'no1', 'привет'])
   expect(wordsIn('免費iPhone', 9)).toEqual(['免', '費', 'iphone'])
   expect(wordsIn('a b c', 2)).toEqual(['a', 'b'])
+})
+
+test.for([
+  ['zero-width blanks', 'pay\u200bp\u200dal'],
+  ['soft hyphens and a byte order mark', '\ufeffpay\u00adpal'],
+  ['tags and direction marks', '\u202apay\u{e0041}pal\u2069'],
+  ['variation selectors and fillers', 'p\ufe0fay\u3164pal'],
+  ['combining marks', 'p\u0335a\u0301ypal'],
+])('words are found without %s', ([, text]) => {
+  expect(wordsIn(text ?? '', 9)).toEqual(['paypal'])
+})
+
+test.for([
+  ['Cyrillic letters', 'p\u0430yp\u0430l', 'paypal'],
+  ['only Cyrillic letters', '\u0430\u0440\u0440\u04cf\u0435', 'apple'],
+  ['a capital I', 'PayPaI', 'paypal'],
+  ['digits', 'v1agra', 'viagra'],
+  ['wide letters', '\uff50\uff41\uff59pal', 'paypal'],
+  ['mathematical letters', '\u{1d429}\u{1d41a}ypal', 'paypal'],
+  ['Greek letters', '\u03c1aypal', 'paypal'],
+  ['a Russian word', 'ПРИВЕТ', 'привет'],
+  ['a number', 'invoice2026', 'invoice2026'],
+])('words are read as people read them: %s', ([, text, expected]) => {
+  expect(wordPairsIn(text ?? '', 9).map(({ read }) => read)).toEqual([expected])
+})
+
+test('names with blanks are searched by their words, also with a dot', () => {
+  expect(readValue('from', 'Dr. Martin')).toEqual({ terms: { all: ['from:dr', 'from:martin'] } })
+  expect(readValue('to', '@Shop.example')).toEqual({ terms: { all: ['to:shop.example'] } })
+  const id = { terms: { all: ['messageid:m.1@shop.example'] } }
+  expect(readValue('messageid', '<M.1@shop.example>')).toEqual(id)
 })
