@@ -218,6 +218,22 @@ export function changeKind(
       and ${isLatest}`
 }
 
+const COMMENTS_CHARS_MAX = 8_000
+
+/**
+ * Adds a comment below the earlier ones of a report, separated by a blank line; of more than 8,000
+ * characters the latest stay. Returns false and changes nothing if the report has this comment.
+ */
+export function addComment(tx: Db, reportId: string, comment: string): Promise<boolean> {
+  const gap = '\n\n'
+  const max = COMMENTS_CHARS_MAX
+  return changesAny(tx)`
+    update reports set comment =
+      right(coalesce(comment || ${gap}::text, '') || ${comment}::text, ${max}::integer)
+    where ${isId('id', reportId)}
+      and position(${gap + comment + gap}::text in concat(${gap}::text, comment, ${gap}::text)) = 0`
+}
+
 /** A report as it was when it was judged. */
 export type JudgedAs = {
   id: string

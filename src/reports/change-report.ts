@@ -3,6 +3,7 @@ import { insertAudit } from '../db/audit-log.ts'
 import { withdrawFeedback } from '../db/feedback-waiting.ts'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
 import {
+  addComment,
   changeKind,
   eventNow,
   insertEvents,
@@ -12,6 +13,7 @@ import {
   type ReportEvent,
 } from '../db/report-events.ts'
 import { markConfirmed, markReports, type ReportState } from '../db/reports.ts'
+import { insertSearchNews } from '../db/search.ts'
 import { queueWebhooks } from '../people/deliver-webhooks.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import { type Boss, send } from '../queue/boss.ts'
@@ -19,17 +21,17 @@ import type { Clock } from '../world.ts'
 import { analyzeReport, redeemReport } from './queues.ts'
 
 /**
- * The events of the changed reports, and the ids of the changed reports that had an effect and are
- * now held.
+ * The events of the changed reports, the ids of the changed reports that had an effect and are now
+ * held, and those of unchanged reports with a further comment.
  */
-type Changed = { events: ReportEvent[]; held: string[] }
+type Changed = { events: ReportEvent[]; held: string[]; commented: string[] }
 
 /**
  * Applies the reporters' latest statements to earlier reports of the same messages, which keep
  * their ids: their kind changes, and retracted ones take effect again. Their unsent feedback is
  * withdrawn. A new analysis corrects counts, evidence and feedback already sent. A report by a
  * banned reporter is held, and its counts are reversed. Returns the ids of the changed reports; a
- * repeated statement changes nothing.
+ * repeated statement changes nothing, but its comment is kept with the earlier ones.
  */
 export async function changeReports(
   tx: Db,
@@ -38,7 +40,8 @@ export async function changeReports(
   now: Date,
 ): Promise<Set<string>> {
   if (changes.length === 0) return new Set()
-  const { events, held } = await changeEach(tx, changes, now)
+  const { events, held, commented } = await changeEach(tx, changes, now)
+  await insertSearchNews(tx, commented, now)
   const ids = events.map(idOf)
   if (ids.length === 0) return new Set()
   const jobs = (some: readonly string[]) => some.map((reportId) => ({ reportId }))
@@ -53,11 +56,16 @@ export async function changeReports(
 async function changeEach(tx: Db, changes: readonly KindChange[], now: Date): Promise<Changed> {
   const known = await listToChange(tx, changes.map(idOf))
   const standing = new Map(known.map((report) => [report.id, report]))
-  const changed: Changed = { events: [], held: [] }
+  const changed: Changed = { events: [], held: [], commented: [] }
   for (const change of changes.toSorted((a, b) => (a.reportId < b.reportId ? -1 : 1))) {
-    const { reportId, kind } = change
+    const { reportId, kind, comment } = change
     const report = standing.get(reportId)
-    if (!report || (!report.isRetracted && report.kind === kind)) continue
+    if (!report) continue
+    if (!report.isRetracted && report.kind === kind) {
+      const isNew = comment !== null && (await addComment(tx, reportId, comment))
+      if (isNew) changed.commented.push(reportId)
+      continue
+    }
     if (!(await changeKind(tx, change))) continue
     const withdrawn = await withdrawFeedback(tx, reportId, now)
     const phrases = [

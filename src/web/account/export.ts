@@ -154,7 +154,6 @@ async function describeOne(report: Report, pool: Site['pool']) {
   return {
     ...described,
     channel: report.channel,
-    comment: report.comment,
     message_id: report.messageId,
     received_via: report.receivedVia,
     told: notified.map(({ number, kind, address, state, finishedAt }) => ({

@@ -97,6 +97,7 @@ function reportJson(
     status: report.state,
     received_at: report.receivedAt.toISOString(),
     kind: report.kind,
+    comment: report.comment,
     rebuilt_from: report.rebuiltFrom,
     subject: report.subject,
     author: report.author,

@@ -47,6 +47,28 @@ test('the same bytes again are the same report, with status 200', async () => {
   expect(other.status).toBe(202)
 })
 
+test('the comments of repeated reports are kept, and returned', async () => {
+  const message_base64 = sampleMessage('comments').toString('base64')
+  const say = async (comment?: string, kind = 'spam') => {
+    const answer = await post(JSON.stringify({ message_base64, kind, comment }), { headers: json })
+    const { id } = (await answer.json()) as { id: string }
+    const report = (await (await get(`/api/v1/reports/${id}`)).json()) as { comment: string | null }
+    return [answer.status, report.comment]
+  }
+  expect(await say()).toEqual([202, null])
+  expect(await say('First, 100 %')).toEqual([200, 'First, 100 %'])
+  expect(await say('Second')).toEqual([200, 'First, 100 %\n\nSecond'])
+  for (const comment of ['First, 100 %', 'Second', undefined]) {
+    expect(await say(comment)).toEqual([200, 'First, 100 %\n\nSecond'])
+  }
+  expect(await say('Third', 'phishing')).toEqual([202, 'Third'])
+  const long = 'x'.repeat(2_000)
+  for (const letter of 'abcde') await say(`${letter}${long.slice(1)}`, 'phishing')
+  const [, comments] = await say(undefined, 'phishing')
+  expect(comments).toHaveLength(8_000)
+  expect(comments).toMatch(/\n\nex+$/)
+})
+
 test('JSON has the message in base64 and properties', async () => {
   const body = JSON.stringify({
     message_base64: sampleMessage('json').toString('base64'),

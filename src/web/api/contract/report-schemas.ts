@@ -170,6 +170,9 @@ export const reportSchema = z
     status: statusSchema,
     received_at: instant,
     kind: kindSchema,
+    comment: text.describe(
+      'The comments of the reporter, separated by blank lines: at most 8,000 characters.',
+    ),
     rebuilt_from: z
       .enum(['msg'])
       .nullable()
