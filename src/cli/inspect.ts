@@ -292,6 +292,7 @@ function contractJson(file: string, analysis: Found) {
     authentication: analysis.authentication,
     listings: analysis.listings,
     links: analysis.links,
+    ...(analysis.moreLinks !== undefined && { more_links: analysis.moreLinks }),
     attachments: analysis.attachments,
     fingerprints: analysis.fingerprints ?? {},
     shingles: analysis.shingles ?? null,

@@ -6,7 +6,9 @@ import type { MessageBody } from '../mail/message-body.ts'
 import { exceedsLimits } from '../mail/mime-leaves.ts'
 import { type Analysis, bodyLimits } from '../pieces/analyze.ts'
 import { hiddenMarks, type HtmlView, markedView } from '../pieces/html-view.ts'
-import { leadsSomewhere, type Link } from '../pieces/links.ts'
+import type { FileContents } from '../pieces/file-contents.ts'
+import { weightOf } from '../pieces/file-kinds.ts'
+import { leadsSomewhere } from '../pieces/links.ts'
 import { reducedBody } from '../pieces/reduced-body.ts'
 import type { Concealer } from './conceal.ts'
 import { plainText, withoutCodes, withoutCutWord } from './plain-forms.ts'
@@ -15,7 +17,7 @@ import { composeFields, newField } from './copy-fields.ts'
 /** The parts of an analysis that a copy is composed from. */
 export type CopiedAnalysis = Pick<
   Analysis,
-  'origin' | 'links' | 'attachments' | 'bytes' | 'sha256' | 'isReduced'
+  'origin' | 'links' | 'moreLinks' | 'attachments' | 'bytes' | 'sha256' | 'isReduced'
 >
 
 const READ_CHARS_MAX = 256 * 1024
@@ -49,7 +51,7 @@ export async function composeCopy(
   const page = markedView(body.html)
   const text = [
     shownText(body, page, { concealer, raw }),
-    ...linkLines(analysis.links, page, concealer),
+    ...linkLines(analysis, page, concealer),
     ...partLines(analysis, body, concealer),
   ].join('\n')
   return { fields, content: `${lines}MIME-Version: 1.0\r\n${textPart(text)}`, form }
@@ -194,7 +196,11 @@ function withoutControls(text: string): string {
 }
 
 /** Lists the links to the web, and then those that open other programs. */
-function linkLines(links: readonly Link[], page: HtmlView, concealer: Concealer): string[] {
+function linkLines(
+  { links, moreLinks = 0 }: Pick<CopiedAnalysis, 'links' | 'moreLinks'>,
+  page: HtmlView,
+  concealer: Concealer,
+): string[] {
   const web = links.map((link) => {
     return { url: link.url, kind: leadsSomewhere(link) ? link.where : 'picture' }
   })
@@ -205,6 +211,7 @@ function linkLines(links: readonly Link[], page: HtmlView, concealer: Concealer)
   for (const { url, kind } of [...web, ...others.slice(0, OTHER_LINKS_MAX)]) {
     written.add(`${concealer.link(withoutCodes(url))} (${kind})`)
   }
+  if (moreLinks > 0) written.add(`${moreLinks} more`)
   return written.size === 0 ? [] : ['Links in the message:', ...withDashes(written), '']
 }
 
@@ -216,10 +223,13 @@ function partLines(
   { html }: MessageBody,
   concealer: Concealer,
 ): string[] {
-  const parts = attachments.slice(0, PARTS_MAX).map(({ type, name, ...file }) => {
-    const called =
-      name === null ? '' : ` "${concealer.fileName(withoutCodes(name)).replaceAll('"', '')}"`
-    return `${shownType(type, concealer)}${called}, ${file.bytes} bytes, SHA-256 ${file.sha256}`
+  const parts = attachments.slice(0, PARTS_MAX).map(({ type, name, contents = {}, ...file }) => {
+    const called = name === null ? '' : ` ${quotedName(name, concealer)}`
+    const size = `${file.bytes} bytes, SHA-256 ${file.sha256}`
+    return [
+      `${shownType(type, concealer)}${called}, ${size}`,
+      ...contentWords(contents, concealer),
+    ].join('; ')
   })
   const more = attachments.length - parts.length
   if (more > 0) parts.push(`${more} more`)
@@ -230,6 +240,31 @@ function partLines(
     ...(parts.length === 0 ? [] : ['Parts that are not included:', ...withDashes(parts), '']),
     `The original message: ${bytes} bytes, SHA-256 ${sha256}`,
     '',
+  ]
+}
+
+function quotedName(name: string, concealer: Concealer): string {
+  return `"${concealer.fileName(withoutCodes(name)).replaceAll('"', '')}"`
+}
+
+/** How many names of the files in a part are told. */
+const NAMES_MAX = 20
+
+/** Tells what was found in a part: macros, encryption, and the names of the files in it. */
+function contentWords(contents: FileContents, concealer: Concealer): string[] {
+  const { names = [], more = 0, isEncrypted, hasMacros } = contents
+  const does = (name: string) => weightOf(name) > 1
+  const told = [...names.filter(does), ...names.filter((name) => !does(name))].slice(0, NAMES_MAX)
+  const list = (some: readonly string[]) =>
+    some.map((name) => quotedName(name, concealer)).join(', ')
+  const [running, others] = [told.filter(does), told.filter((name) => !does(name))]
+  const rest = more + names.length - told.length
+  return [
+    ...(hasMacros ? ['with macros'] : []),
+    ...(isEncrypted ? ['encrypted'] : []),
+    ...(running.length > 0 ? [`files in it that can run: ${list(running)}`] : []),
+    ...(others.length > 0 ? [`other files in it: ${list(others)}`] : []),
+    ...(rest > 0 ? [`${rest} more files in it`] : []),
   ]
 }
 

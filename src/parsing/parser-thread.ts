@@ -126,7 +126,7 @@ class FilesWanted extends Error {
 function requireFiles(...given: Parameters<typeof chooseFiles>): FileFindings {
   const chosen = chooseFiles(...given)
   if (chosen.files.length > 0) throw new FilesWanted(chosen)
-  return { links: [], look: undefined, faults: chosen.faults }
+  return { links: [], contents: [], look: undefined, faults: chosen.faults }
 }
 
 function withOwnFiles({ files, faults }: ChosenFiles): ChosenFiles {

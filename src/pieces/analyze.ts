@@ -38,7 +38,15 @@ import type { RecognizedMarketer } from './marketer.ts'
 import { reducedBody } from './reduced-body.ts'
 import type { PackedShingles, Shingle } from './shingles/packed-shingles.ts'
 import type { takeApart } from './shingles/take-apart.ts'
-import { type Attachment, describeAttachments, type FileFault } from './attachment.ts'
+import { lookInto } from './attached-files.ts'
+import {
+  type Attachment,
+  describeAttachments,
+  type FileFault,
+  type UnpackedContents,
+} from './attachment.ts'
+import { cellPictures } from './cell-pictures.ts'
+import { picturesIn } from './file-text.ts'
 
 /**
  * All findings about a message: plain data of bounded size that survives structured cloning, JSON
@@ -62,6 +70,8 @@ export type PlainAnalysis = {
   /** Blacklist entries of the origin and the domains; null when there was no lookup. */
   listings: DnsFindings['listings'] | null
   links: Link[]
+  /** How many more links there are than those in `links`; absent when there are none. */
+  moreLinks?: number
   attachments: Attachment[]
   /**
    * The marketer that sent the message; null when none was recognized, or recognition has not run.
@@ -92,14 +102,19 @@ export type Analysis = PlainAnalysis & { fingerprints: Fingerprints; shingles: S
 /** What was found in attached files. */
 export type FileFindings = {
   links: FileLinks[]
+  /** What is inside those that were unpacked. */
+  contents: UnpackedContents[]
   /** The look of the largest picture (`pictureLook` in `parsing`). */
   look: string | undefined
   /** One for each file that was not read to its end. */
   faults: FileFault[]
 }
 
-/** `needsLook`: the message has hardly any text, so that the look of its picture is needed. */
-export type FileWishes = { needsLook: boolean }
+/**
+ * `needsLook`: the message has hardly any text, so that the look of its picture is needed.
+ * `pictures`: those that are written in its pages.
+ */
+export type FileWishes = { needsLook: boolean; pictures?: readonly Buffer[] }
 
 type ReadFiles = (
   attachments: readonly BodyAttachment[],
@@ -349,11 +364,13 @@ async function readContent({ raw, options }: GivenMessage) {
     options.isReduced === true || exceedsLimits(raw, bodyLimits, header) !== undefined
   const body = isReduced ? reducedBody(raw, header) : await parseBody(raw, header)
   const page = htmlView(body.html)
-  const { attachments } = body
-  const read = { raw, options, header, isReduced, body, page }
-  if (attachments.length === 0) return { ...read, files: undefined }
+  const attached = await lookInto(body.attachments, bodyLimits)
+  const drawn = [...picturesIn(page.pictures), ...cellPictures(body.html, page)]
+  const pictures = [...drawn, ...attached.pictures]
+  const read = { raw, options, header, isReduced, body, page, attached }
+  if (attached.files.length === 0 && pictures.length === 0) return { ...read, files: undefined }
   const needsLook = hasFewWords(page.text) && hasFewWords(body.text)
-  const files = await options.readFiles?.(attachments, { needsLook })
+  const files = await options.readFiles?.(attached.files, { needsLook, pictures })
   return { ...read, files }
 }
 
@@ -374,12 +391,12 @@ function copiesTo(fields: readonly HeaderField[]): Pick<PlainAnalysis, 'cc'> {
 
 /** Describes a message that is read. */
 function describe(content: Awaited<ReturnType<typeof readRoute>>): Findings {
-  const { raw, options, header, fields, way, body, page, files, isReduced, authentication } =
-    content
+  const { raw, options, header, fields, way, body, page, isReduced, authentication } = content
+  const { attached, files } = content
   const bounce = isReduced ? null : readBounce(raw, fields)
   const feedback = isReduced ? null : readFeedback(raw, header.fields)
-  const links = findLinks(body, page, files?.links)
-  const attachments = describeAttachments(body.attachments)
+  const { links, more } = findLinks(body, page, [...attached.links, ...(files?.links ?? [])])
+  const attachments = describeAttachments(body.attachments, attached.contents, files?.contents)
   const signers = authentication?.dkim.filter(({ result }) => result === 'pass') ?? []
   const unsubscribe = parseListUnsubscribe(fields)
   const plain: PlainAnalysis = {
@@ -393,6 +410,7 @@ function describe(content: Awaited<ReturnType<typeof readRoute>>): Findings {
     authentication,
     listings: options.dns?.listings ?? null,
     links,
+    ...(more > 0 && { moreLinks: more }),
     attachments,
     marketer: null,
     unsubscribe,
@@ -411,6 +429,7 @@ function describe(content: Awaited<ReturnType<typeof readRoute>>): Findings {
     fields,
     body,
     links: leading,
+    moreLinks: more,
     attachments,
     signers,
     look: files?.look,

@@ -1,11 +1,5 @@
 import type { MessageBody } from '../mail/message-body.ts'
-import {
-  plainLine,
-  type PlainText,
-  withoutInvisible,
-  withoutMarks,
-  wordsOf,
-} from './disguise/plain-text.ts'
+import { plainLine, type PlainText, withoutMarks, wordsOf } from './disguise/plain-text.ts'
 import { htmlView, type HtmlView } from './html-view.ts'
 
 /**
@@ -175,43 +169,3 @@ function isIban(account: string): boolean {
   }
   return account.length >= 15 && account.length <= 34 && rest === 1
 }
-
-/**
- * Returns web addresses that people recognize as such but programs do not: with `hxxp://`, `[.]`,
- * white space after the scheme, full-width or invisible characters. At most 20. Linear time. `bare`
- * is the text without invisible characters.
- */
-export function findWrittenLinks(written: string, bare: string): string[] {
-  if (!/:\/\/|www\./i.test(bare) && !telltale.test(bare)) return []
-  const text = withoutInvisible(written)
-  const found = new Set<string>()
-  const add = (links: Iterable<RegExpExecArray>) => {
-    let count = 0
-    for (const [link] of links) {
-      if (!written.includes(link) || link.search(telltale) >= 0) {
-        found.add(link.replace(/[.,;:!?)\]}*_]+$/, ''))
-      }
-      if (found.size >= linksMax || ++count >= LINK_CANDIDATES_MAX) return
-    }
-  }
-  if (telltale.test(text)) add(text.matchAll(disguised))
-  if (text !== written) add(text.matchAll(openly))
-  return [...found]
-}
-
-const linksMax = 20
-const LINK_CANDIDATES_MAX = 200
-
-const telltale =
-  /h(?:xx|\*\*|__)ps?\W|[[({]\s?(?:\.|dot|:)\s?[\])}]|https?\s+:|https?:\s+\/|https?:\/?\\/i
-const dot = String.raw`\s?[[({]\s?(?:\.|dot)\s?[\])}]\s?`
-const rest = String.raw`(?:${dot}|[^\s<>"'[\](){}]){1,500}`
-const gap = String.raw`\s{0,2}`
-const colon = String.raw`${gap}[[({]?${gap}:${gap}[\])}]?${gap}`
-const scheme = String.raw`(?:h(?:xx|\*\*|__)ps?|https?|fxp)${colon}[\\/]{2}${gap}`
-const page = String.raw`(?:\/[^\s<>"']{0,500})?`
-const labels = String.raw`(?:[\w-]{1,63}(?:${dot}|\.)){1,6}?`
-const bare = String.raw`(?<![\w-])${labels}[\w-]{1,63}${dot}[a-z]{2,20}${page}`
-const simple = String.raw`(?<![\w-])[\w-]{1,63}${dot}[\w-]{1,63}${page}`
-const disguised = new RegExp(`${scheme}${rest}|${bare}|${simple}`, 'gi')
-const openly = /(?:https?:\/\/|\bwww\.)[^\s<>"'\\]{1,500}/gi

@@ -1,3 +1,4 @@
+import { decodeHTML } from 'entities/decode'
 import { linkAttributes, type LinkAttributes } from './html-links.ts'
 
 const nameCharsKept = 12
@@ -118,4 +119,41 @@ export function endsName(code: number): boolean {
 /** Whether a value without quotes ends before this character, or the text ends. */
 export function endsValue(code: number): boolean {
   return code <= 0x3e && (code === 0x3e || code < 0 || isSpace(code))
+}
+
+/** Styles by which senders hide text. */
+export const hiding = new RegExp(
+  [
+    /display\s*:\s*none|visibility\s*:\s*hidden|max-height\s*:\s*0/,
+    // In a container, its content often has a size of its own.
+    /<(?:span|font|small|p)\b[^<>]{1,500}font-size\s*:\s*[01](?:px|pt|%|em)?\s*[;"'!]/,
+    /opacity\s*:\s*0\s*[;"'!]/,
+    /(?:left|top|text-indent)\s*:\s*-\d{3}|<[^<>]{1,500}\shidden[\s>=]/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'i',
+)
+/** Elements without an end tag. */
+export const isVoid = new Set(
+  'area base br col embed hr img input link meta param source track wbr'.split(' '),
+)
+
+/** The host of a target, or what is in its place. */
+export function hostIn(url: string): string {
+  return /^(?:[a-z]{1,10}:)?[\\/]*([^\\/?#]{0,255})/i.exec(url)?.[1]?.toLowerCase() ?? ''
+}
+
+/**
+ * Cleans a target as browsers do: removes line breaks, tabs, and control characters and blanks
+ * around it.
+ */
+export function cleanTarget(value: string): string {
+  const line = /[\t\r\n]/.test(value) ? value.replaceAll(/[\t\r\n]/g, '') : value
+  return line.replace(/^[\0- ]+/, '').trimEnd()
+}
+
+/** Decodes the character references in a text as browsers do. */
+export function decodeText(text: string): string {
+  return text.includes('&') ? decodeHTML(text) : text
 }

@@ -1,4 +1,4 @@
-import { decodeHTML, decodeHTMLAttribute } from 'entities/decode'
+import { decodeHTMLAttribute } from 'entities/decode'
 import {
   type HtmlPlace,
   linkAttributes,
@@ -8,21 +8,29 @@ import {
   sourcesIn,
 } from './html-links.ts'
 import {
+  cleanTarget,
   codesOf,
+  decodeText,
   type Element,
   elementOf,
   ending,
   endsName,
   endsValue,
+  hiding,
+  hostIn,
   integrating,
   isLetter,
   isNamePart,
   isSpace,
+  isVoid,
   startsTag,
 } from './html-tokens.ts'
 
-/** A target in HTML: decoded, and resolved against `<base>` if there is one. */
-type HtmlLink = { url: string; where: HtmlPlace }
+/**
+ * A target in HTML: decoded, and resolved against `<base>` if there is one. `isFaint`: a link
+ * without a text or a picture to click.
+ */
+type HtmlLink = { url: string; where: HtmlPlace; isFaint?: boolean }
 
 /** Content and structure of an HTML text. */
 export type HtmlView = {
@@ -36,14 +44,23 @@ export type HtmlView = {
   /** Element names in order, without closing tags; consecutive equal names are merged. */
   tags: string[]
   title: string
-  /** Sources of images, as written. */
+  /** Sources of images. */
   images: string[]
+  /** Pictures in `data:` URIs, at most 50. */
+  pictures: string[]
+  /** The number of cells in tables without a text: those of a drawing. */
+  cells: number
   comments: string[]
   styleSheet: string
   /** The scripts, at most the first 262,144 characters. */
   script: string
-  /** Everything that a browser or a mail program could open, at most 1,000 targets. */
+  /**
+   * Everything that a browser or a mail program could open: 1,000 targets, and then at most 4,000
+   * on other hosts.
+   */
   links: HtmlLink[]
+  /** How many more targets there are. */
+  more: number
 }
 
 /**
@@ -65,24 +82,6 @@ export function markedView(html: string): HtmlView {
   return bare === '' ? emptyView() : new Reader(bare, 0, hiding.test(bare)).read()
 }
 
-/** Styles by which senders hide text. */
-const hiding = new RegExp(
-  [
-    /display\s*:\s*none|visibility\s*:\s*hidden|max-height\s*:\s*0/,
-    // In a container, its content often has a size of its own.
-    /<(?:span|font|small|p)\b[^<>]{1,500}font-size\s*:\s*[01](?:px|pt|%|em)?\s*[;"'!]/,
-    /opacity\s*:\s*0\s*[;"'!]/,
-    /(?:left|top|text-indent)\s*:\s*-\d{3}|<[^<>]{1,500}\shidden[\s>=]/,
-  ]
-    .map(({ source }) => source)
-    .join('|'),
-  'i',
-)
-/** Elements without an end tag. */
-const isVoid = new Set(
-  'area base br col embed hr img input link meta param source track wbr'.split(' '),
-)
-
 const tagsMax = 3000
 const imagesMax = 50
 const backgroundsMax = 20
@@ -90,6 +89,12 @@ const commentsMax = 20
 const commentCharsMax = 500
 const sourceCharsMax = 2000
 const linksMax = 1000
+const hostsMax = 4000
+const picturesMax = 50
+/** Length of `&nbsp;`, which is in cells that would be too small otherwise. */
+const spaceCharsMax = 6
+/** Maximum length of a picture in a `data:` URI. */
+const pictureCharsMax = 2 * 1024 * 1024
 const targetCharsMax = 8000
 /** Maximum length of a text inside the HTML that is read, too: frames and comments. */
 const innerCharsMax = 256 * 1024
@@ -104,7 +109,7 @@ const nameCharsMax = 20
 function emptyView(): HtmlView {
   return {
     ...{ text: '', dotted: '', tags: [], title: '', images: [], comments: [] },
-    ...{ styleSheet: '', script: '', links: [] },
+    ...{ styleSheet: '', script: '', links: [], more: 0, pictures: [], cells: 0 },
   }
 }
 
@@ -121,6 +126,12 @@ class Reader {
   #text = ''
   #dotted = ''
   #isInLink = false
+  /** The open link in which nothing is shown yet. */
+  #faint: HtmlLink | undefined
+  /** Whether a cell has begun in which no text is yet. */
+  #isCell = false
+  /** The hosts of the targets, once there are many. */
+  #hosts: Set<string> | undefined
   #base: string | undefined
   readonly #marksHidden: boolean
   /** The elements that hide their content, and how many of their names are open in them. */
@@ -167,8 +178,15 @@ class Reader {
 
   #addText(text: string): void {
     this.#text += text
+    if (this.#faint && /\S/.test(text)) this.#unfaint()
+    if (this.#isCell && text.length > spaceCharsMax && /\S/.test(text)) this.#isCell = false
     if (this.#isInLink || text.length < charsOfNameMin) return
     if (text.includes('.') || text.includes('&#')) this.#dotted += `${text}\n`
+  }
+
+  #unfaint(): void {
+    if (this.#faint) this.#faint.isFaint = false
+    this.#faint = undefined
   }
 
   /** Whether no tag begins here, but a comment, a doctype or what browsers take for a comment. */
@@ -212,11 +230,12 @@ class Reader {
   #inner(text: string, where?: HtmlPlace): void {
     if (this.#depth >= nestingMax || !text.includes('<')) return
     const inner = new Reader(text.slice(0, innerCharsMax), this.#depth + 1).read()
-    for (const link of inner.links) {
-      if (this.#view.links.length >= linksMax) break
-      this.#view.links.push({ url: link.url, where: where ?? link.where })
-    }
-    this.#view.images.push(...inner.images.slice(0, imagesMax - this.#view.images.length))
+    const { images, pictures } = this.#view
+    for (const link of inner.links) this.#keepLink({ ...link, where: where ?? link.where })
+    this.#view.more += inner.more
+    this.#view.cells += inner.cells
+    images.push(...inner.images.slice(0, imagesMax - images.length))
+    pictures.push(...inner.pictures.slice(0, picturesMax - pictures.length))
     this.#dotted += inner.dotted
   }
 
@@ -251,7 +270,15 @@ class Reader {
     const { tags } = this.#view
     if (!isClosing && tags.length < tagsMax && tags.at(-1) !== name) tags.push(name)
     if (!isWhole) return end
-    if (name === 'a') this.#isInLink = !isClosing && this.#view.links.length > targets
+    if (name === 'a') {
+      const link = isClosing ? undefined : this.#view.links[targets]
+      this.#isInLink = link !== undefined
+      this.#faint = link
+      if (link) link.isFaint = true
+    } else if (name === 'td' && !isClosing) {
+      if (this.#isCell) this.#view.cells++
+      this.#isCell = true
+    }
     const isForeign = this.#follow(name, isClosing, this.#code(end - 2) === 0x2f)
     if (isClosing) return end
     if (name === 'plaintext' && !isForeign) {
@@ -377,7 +404,9 @@ class Reader {
     if (length > attributeCharsMax || (lengths & (1 << length)) === 0) return
     const name = html.slice(start, nameEnd).toLowerCase()
     if (!uses.has(name) || values.has(name)) return
-    const value = html.slice(from, Math.min(end, from + innerCharsMax)).replaceAll('\0', '\uFFFD')
+    const isPicture = html.startsWith('data:image/', from)
+    const charsMax = isPicture ? pictureCharsMax : innerCharsMax
+    const value = html.slice(from, Math.min(end, from + charsMax)).replaceAll('\0', '\uFFFD')
     values.set(name, value.includes('&') ? decodeHTMLAttribute(value) : value)
   }
 
@@ -396,31 +425,49 @@ class Reader {
   }
 
   #addLink(written: string, where: HtmlPlace): void {
-    const { links, images } = this.#view
-    if (where === 'image') {
-      if (images.length < imagesMax) images.push(written.slice(0, sourceCharsMax))
-      return
-    }
-    if (links.length >= linksMax) return
     const url = cleanTarget(written)
-    links.push({ url: url.slice(0, targetCharsMax), where })
+    if (where === 'image') return this.#addImage(url)
+    if (!this.#keepLink({ url: url.slice(0, targetCharsMax), where })) return
     const page = /^data:/i.test(url) ? pageInData(url) : undefined
     if (page !== undefined) this.#inner(page, 'data')
   }
 
-  /** Adds the pictures that style sheets load. */
+  #addImage(source: string): void {
+    const { images, pictures } = this.#view
+    this.#unfaint()
+    if (images.length < imagesMax) images.push(source.slice(0, sourceCharsMax))
+    if (pictures.length < picturesMax && /^data:image\//i.test(source)) pictures.push(source)
+  }
+
+  /** Keeps a link; one of many only if it leads to a host of its own. */
+  #keepLink(link: HtmlLink): boolean {
+    const { links } = this.#view
+    if (links.length < linksMax) return links.push(link) > 0
+    this.#hosts ??= new Set(links.map(({ url }) => hostIn(url)))
+    const isNew = this.#hosts.size < this.#hosts.add(hostIn(link.url)).size
+    if (isNew && links.length < linksMax + hostsMax) return links.push(link) > 0
+    this.#view.more++
+    return false
+  }
+
+  /** Adds the pictures that style sheets load or contain. */
   #addBackgrounds(): void {
-    const { images } = this.#view
+    const { images, pictures } = this.#view
     if (!this.#html.includes('url(')) return
+    if (this.#html.includes('data:image/')) {
+      const data = this.#html.matchAll(/\burl\(\s{0,9}["']?(data:image\/[^\s"'()<>]{1,2000000})/gi)
+      for (const [, url = ''] of data.take(picturesMax - pictures.length)) pictures.push(url)
+    }
     const found = this.#html.matchAll(/\burl\(\s{0,9}["']?((?:https?:)?\/\/[^\s"'()<>]{1,2000})/gi)
     for (const [, url = ''] of found.take(backgroundsMax)) images.push(decodeText(url))
   }
 
   /** Resolves a target against `<base>`, wherever that is in the page (HTML standard §2.4.3). */
-  #resolved({ url, where }: HtmlLink): HtmlLink {
+  #resolved(link: HtmlLink): HtmlLink {
+    const { url } = link
     const base = this.#base ?? ''
     const isWhole = /^[a-z][a-z0-9+.-]*:\/\//i.test(url) || !/^(?:https?|ftp):/i.test(base)
-    return { url: isWhole ? url : (URL.parse(url, base)?.href ?? url), where }
+    return isWhole ? link : { ...link, url: URL.parse(url, base)?.href ?? url }
   }
 
   /** Skips an element whose content is text; returns the start of its closing tag. */
@@ -447,18 +494,4 @@ class Reader {
 
 function joined(known: string, more: string): string {
   return known.length < innerCharsMax ? known + more.slice(0, innerCharsMax) : known
-}
-
-/**
- * Cleans a target as browsers do: removes line breaks, tabs, and control characters and blanks
- * around it.
- */
-function cleanTarget(value: string): string {
-  const line = /[\t\r\n]/.test(value) ? value.replaceAll(/[\t\r\n]/g, '') : value
-  return line.replace(/^[\0- ]+/, '').trimEnd()
-}
-
-/** Decodes the character references in a text as browsers do. */
-function decodeText(text: string): string {
-  return text.includes('&') ? decodeHTML(text) : text
 }

@@ -1,22 +1,33 @@
 import { publicDomain, registrableDomain } from '../mail/address.ts'
-import type { BodyAttachment, MessageBody } from '../mail/message-body.ts'
+import type { MessageBody } from '../mail/message-body.ts'
 import { storableText } from '../mail/text.ts'
+import { disguisedLinks } from './disguise/disguised-links.ts'
+import { readableLink } from './disguise/plain-link.ts'
 import type { HtmlPlace } from './html-links.ts'
 import { htmlView, type HtmlView } from './html-view.ts'
+import { CANDIDATES_MAX, withoutPunctuation, writtenLinks } from './written-links.ts'
 
 /**
  * Where a link was found: in a place of the HTML part, as an address in the shown text or the
- * text/plain part (`text`), in an attached page or drawing (`attachment`), in an attached PDF file
- * (`pdf`), or in a QR code in a picture (`qr`).
+ * text/plain part (`text`), in an attached file, or a file inside it (`attachment`), in an attached
+ * PDF file (`pdf`), or in a QR code (`qr`).
  */
-export type LinkPlace = HtmlPlace | 'text' | 'attachment' | FileLinks['where']
+export type LinkPlace = HtmlPlace | 'text' | FileLinks['where']
 
-/** Links in an attached file: its targets, and a text in which addresses may be. */
-export type FileLinks = { where: 'pdf' | 'qr'; urls: string[]; text: string }
+/**
+ * Links in an attached file: its targets, the most clickable first, a text in which addresses may
+ * be, and how many more targets it has.
+ */
+export type FileLinks = {
+  where: 'attachment' | 'pdf' | 'qr'
+  urls: string[]
+  text: string
+  more?: number
+}
 
 /** A link that a reader could follow, or that a program could open. */
 export type Link = {
-  /** As written, decoded, at most 2,000 characters. */
+  /** As written, decoded, at most 2,000 characters; a disguised one as a browser would write it. */
   url: string
   /** In lower case, internationalized names as Punycode. */
   host: string
@@ -39,52 +50,98 @@ export function leadsSomewhere({ where }: Pick<Link, 'where'>): boolean {
  */
 const placeMax: Readonly<Partial<Record<LinkPlace, number>>> = { html: 100, text: 60 }
 const OTHER_PLACE_MAX = 20
-const PAGES_MAX = 10
 const urlCharsMax = 2000
+
+/** The links of a message that are kept, and how many more there are. */
+export type FoundLinks = { links: Link[]; more: number }
 
 /**
  * Returns the links of a message in order, at most 100 in HTML, 60 in text and 20 in each other
- * place: targets in its HTML part, addresses in its text, both in attached pages, and one remote
- * picture of each host. A link occurs at most once for each place. Only http, https and ftp; linear
- * time.
+ * place: targets in its HTML part, addresses in its text, both in attached files, and one remote
+ * picture of each host. If there are more, those to new domains are kept, and of these the ones
+ * that a reader can click. A link occurs at most once for each place. Only http, https and ftp;
+ * linear time.
  */
 export function findLinks(
-  { text, html, attachments }: MessageBody,
+  { text, html }: Pick<MessageBody, 'text' | 'html'>,
   page: HtmlView = htmlView(html),
   files: readonly FileLinks[] = [],
-): Link[] {
-  const links: Link[] = []
-  const seen = new Map<LinkPlace, { urls: Set<string>; count: number }>()
-  const add = (url: string, where: LinkPlace) => {
-    const its = seen.getOrInsertComputed(where, () => ({ urls: new Set(), count: 0 }))
-    if (its.count >= (placeMax[where] ?? OTHER_PLACE_MAX) || its.urls.has(url)) return
-    its.urls.add(url)
+): FoundLinks {
+  const found: Link[] = []
+  const faint = new Set<Link>()
+  const seen = new Map<LinkPlace, Set<string>>()
+  const add = (url: string, where: LinkPlace, isFaint = false) => {
+    const urls = seen.getOrInsertComputed(where, () => new Set())
+    if (urls.has(url)) return
+    urls.add(url)
     const link = readLink(url, where)
     if (!link) return
-    its.count++
-    links.push(link)
+    found.push(link)
+    if (isFaint) faint.add(link)
   }
-  const addPage = (its: HtmlView, within?: LinkPlace) => {
-    for (const { url, where } of its.links) add(url, within ?? where)
-    for (const url of linksInText(its.dotted)) add(url, within ?? 'text')
+  const addDisguised = (shown: string, where: LinkPlace) => {
+    for (const url of undisguised(shown)) {
+      // A program may have found it, too.
+      const isKnown = (link: Link) => withoutScheme(readableLink(link.url)) === withoutScheme(url)
+      if (!found.some((link) => link.where === where && isKnown(link))) add(url, where)
+    }
   }
-  addPage(page)
+  for (const { url, where, isFaint } of page.links) add(url, where, isFaint)
+  for (const url of linksInText(page.dotted)) add(url, 'text')
   for (const url of html === '' ? linksInText(text) : writtenLinks(text)) add(url, 'text')
-  for (const content of attachments.filter(isPage).slice(0, PAGES_MAX)) {
-    const its = htmlView(pageText(content))
-    addPage(its, 'attachment')
-    for (const url of linksInScript(its.script)) add(url, 'attachment')
-  }
+  for (const shown of [page.text, text]) addDisguised(shown, 'text')
   for (const { where, urls, text: its } of files) {
     for (const url of urls) add(url, where)
     for (const url of linksInText(its)) add(url, where)
+    addDisguised(its, where)
   }
   for (const url of oneOfEachHost(page.images)) add(url, 'image')
-  return links
+  const links = keptOf(found, faint)
+  const unseen = files.reduce((sum, { more = 0 }) => sum + more, page.more)
+  return { links, more: found.length - links.length + unseen }
+}
+
+function keptOf(found: Link[], faint: ReadonlySet<Link>): Link[] {
+  const counts = new Map<LinkPlace, number>()
+  for (const { where } of found) counts.set(where, (counts.get(where) ?? 0) + 1)
+  const maxOf = (place: LinkPlace) => placeMax[place] ?? OTHER_PLACE_MAX
+  const full = [...counts].filter(([place, count]) => count > maxOf(place))
+  if (full.length === 0) return found
+  const kept = full.flatMap(([place]) => {
+    const its = found.filter(({ where }) => where === place)
+    return mostTelling(its, maxOf(place), (link) => faint.has(link))
+  })
+  const places = new Set(full.map(([place]) => place))
+  const chosen = new Set(kept)
+  return found.filter((link) => !places.has(link.where) || chosen.has(link))
+}
+
+/**
+ * Returns at most `max` of the given links, in their order: first those to new domains, then those
+ * to new hosts; of each, those that are not faint before the others.
+ */
+export function mostTelling(
+  links: readonly Link[],
+  max: number,
+  isFaint: (link: Link) => boolean = () => false,
+): readonly Link[] {
+  if (links.length <= max) return links
+  const names = new Set<string>()
+  const isNew = (name: string) => names.size < names.add(name).size
+  const ranks = new Map<Link, number>()
+  const clear = links.filter((link) => !isFaint(link))
+  for (const link of [...clear, ...links.filter(isFaint)]) {
+    const isNewHost = isNew(`host ${link.host}`)
+    const rank = isNew(link.domain ?? link.host) ? 0 : isNewHost ? 2 : 4
+    ranks.set(link, rank + Number(isFaint(link)))
+  }
+  const rankOf = (link: Link) => ranks.get(link) ?? 0
+  const chosen = new Set(links.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, max))
+  return links.filter((link) => chosen.has(link))
 }
 
 function readLink(written: string, where: LinkPlace): Link | undefined {
-  const url = written.slice(0, urlCharsMax)
+  const url = wholeAddress(written.slice(0, urlCharsMax))
   const host = ordinaryHost(url) ?? parsedHost(withScheme(url, where))
   if (host === undefined) return undefined
   return {
@@ -93,6 +150,19 @@ function readLink(written: string, where: LinkPlace): Link | undefined {
     domain: host.startsWith('[') ? null : (registrableDomain(host) ?? null),
     where,
   }
+}
+
+function withoutScheme(url: string | undefined): string | undefined {
+  return url?.replace(/^[a-z]+:/, '')
+}
+
+/**
+ * Returns an address with two slashes after the scheme, as browsers read any number of them, and
+ * without brackets around the dots of the host.
+ */
+function wholeAddress(url: string): string {
+  if (/^https?:\/\/[^/?#]*[[({](?:\.|dot)[\])}]/i.test(url)) return readableLink(url) ?? url
+  return url.replace(/^(https?:)(?:[\\/]|[\\/]{3,})(?=[^\\/])/i, '$1//')
 }
 
 /** Returns the host of an ordinary address, which need not be parsed: a tenth of the time. */
@@ -111,38 +181,20 @@ function parsedHost(url: string): string | undefined {
 
 /** Places in which a host without a scheme is a link. */
 const inText = new Set<LinkPlace>(['text', 'attachment', 'pdf', 'qr'])
+/** Places in which mail programs take what looks like a host for one, and not for a file. */
+const inPages = new Set<LinkPlace>(['html', 'form'])
 
 function withScheme(url: string, where: LinkPlace): string {
   if (/^[\\/]{2}/.test(url)) return `http:${url}`
-  const isHost = /^www\./i.test(url) || (!/^[a-z]{3,10}:/i.test(url) && inText.has(where))
+  const isBare = !/^[a-z]{3,10}:/i.test(url)
+  const isHost = /^www\./i.test(url) || (isBare && (inText.has(where) || isBareHost(url, where)))
   return isHost ? `http://${url}` : url
 }
 
-const pageTypes = /^(?:text\/x?html?|application\/xhtml\+xml|image\/svg\+xml)\b/i
-
-/** Whether a browser opens the attachment as a page or a drawing. */
-function isPage({ type, name = '', content }: BodyAttachment): boolean {
-  return (
-    pageTypes.test(type) ||
-    /\.(?:[sx]?html?|svgz?|mht(?:ml)?)\s*$/i.test(name) ||
-    /^\s*<(?:!doctype html|html|svg)\b/i.test(content.toString('latin1', 0, 100))
-  )
-}
-
-/** Decodes an attached page. Names in other charsets than UTF-8 and UTF-16 may be garbled. */
-function pageText({ content }: BodyAttachment): string {
-  const start = content.length < 2 ? 0 : content.readUInt16BE(0)
-  if (start === 0xfffe) return content.toString('utf16le', 2)
-  if (start === 0xfeff) return new TextDecoder('utf-16be').decode(content)
-  return content.toString()
-}
-
-const CANDIDATES_MAX = 1000
-
-/** Returns the addresses with `http:`, `https:` or `www.` in a text. */
-function* writtenLinks(text: string): Generator<string> {
-  const found = /(?:https?:\/\/|\bwww\.)[^\s<>"'\\\0]{1,2000}/gi
-  for (const [url] of text.matchAll(found).take(CANDIDATES_MAX)) yield withoutPunctuation(url)
+function isBareHost(url: string, where: LinkPlace): boolean {
+  if (!inPages.has(where) || !url.includes('.')) return false
+  const [address = '', name = ''] = bareAddress.exec(url) ?? []
+  return name !== '' && isHost(name, address.length > name.length)
 }
 
 /** Returns the addresses in a text that mail programs turn into links, also without a scheme. */
@@ -154,6 +206,20 @@ function* linksInText(text: string): Generator<string> {
     const [address = '', name = ''] = bareAddress.exec(token) ?? []
     const hasMore = /^(?::\d|[/#]|\?\w)/.test(address.slice(name.length))
     if (name !== '' && isHost(name, hasMore)) yield withoutPunctuation(address)
+  }
+}
+
+/** Returns the disguised addresses in a text as a browser would write them. */
+function* undisguised(text: string): Generator<string> {
+  if (text === '') return
+  for (const written of disguisedLinks(text)) {
+    const url = readableLink(written)
+    const parsed = url === undefined ? null : URL.parse(url)
+    if (url === undefined || !parsed) continue
+    const hasScheme = /^[a-z*_]{3,6}\s{0,2}[[({]?\s{0,2}:/i.test(written)
+    const name = parsed.hostname.replace(/^www\./, '')
+    const hasPath = parsed.pathname !== '/'
+    if (hasScheme || isHost(name, hasPath) || (hasPath && /\.[a-z]{2,24}$/.test(name))) yield url
   }
 }
 
@@ -217,27 +283,6 @@ function isHost(name: string, hasMore: boolean): boolean {
   if (!isLikely || !isOneCase || /^www\./i.test(name)) return false
   const domain = publicDomain(URL.parse(`http://${name}`)?.hostname ?? '')
   return domain !== undefined && (!isCountry || hasMore || domain.indexOf('.') >= 4)
-}
-
-/** Returns the addresses in a script, also those in base64 and with percent-encoding. */
-function* linksInScript(script: string): Generator<string> {
-  if (script === '') return
-  yield* writtenLinks(script.replaceAll('\\/', '/'))
-  for (const [found] of script.matchAll(/aHR0c[\w+/-]{4,2700}/g).take(CANDIDATES_MAX)) {
-    yield* writtenLinks(Buffer.from(found, 'base64').toString())
-  }
-  if (/%3a%2f%2f/i.test(script)) {
-    yield* writtenLinks(script.replaceAll(/%3a/gi, ':').replaceAll(/%2f/gi, '/'))
-  }
-}
-
-function withoutPunctuation(url: string): string {
-  let end = url.length
-  while (end > 0 && '.,;:!?)]}*_'.includes(url[end - 1] ?? '')) {
-    if (url[end - 1] === ')' && url.lastIndexOf('(', end) > 0) break
-    end--
-  }
-  return url.slice(0, end)
 }
 
 /** Returns one remote picture of each host. */

@@ -4,7 +4,7 @@ import { block24Or48 } from '../mail/ip-blocks.ts'
 import { parseIp } from '../mail/ip.ts'
 import type { PlainAnalysis } from '../pieces/analyze.ts'
 import { plainHost, plainLinks } from '../pieces/disguise/plain-link.ts'
-import { leadsSomewhere } from '../pieces/links.ts'
+import { leadsSomewhere, mostTelling } from '../pieces/links.ts'
 import { type Spared, whySpared } from './lists/spare.ts'
 import type { Subject, SubjectKind } from './reputation/subject.ts'
 
@@ -238,8 +238,9 @@ function addAuthor(add: Add, { headers, authentication }: SubjectSource): void {
  * the limit.
  */
 function addLinks(add: Add, { links }: SubjectSource): void {
-  const followed = links.filter(leadsSomewhere)
-  const written = [...new Set(followed.map(({ url }) => url))].slice(0, LINKS_READ_MAX)
+  const distinctLinks = new Map(links.filter(leadsSomewhere).map((link) => [link.url, link]))
+  const followed = mostTelling([...distinctLinks.values()], LINKS_READ_MAX)
+  const written = followed.map(({ url }) => url)
   const plain = written.flatMap(plainLinks)
   const distinct = (values: readonly (string | null)[], max: number) =>
     [...new Set(values.flatMap((value) => value ?? []))].slice(0, max)

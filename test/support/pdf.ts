@@ -47,6 +47,22 @@ export function pdfFile({ url, text = '', picture, drawing, form = 'plain' }: Pd
   return form === 'packed' ? packed(objects) : composed(objects, lock?.entries ?? '')
 }
 
+/** A link of a square area, whose side is given in points. */
+export type PdfLink = { url: string; side: number }
+
+/** Composes a PDF file whose pages have only links. */
+export function pdfOfPages(pages: readonly (readonly PdfLink[])[]): Buffer {
+  const kids = pages.map((_, at) => `${at + 3} 0 R`).join(' ')
+  const drawn = pages.map((links) => {
+    const annotations = links.map(({ url, side }) => {
+      return `<</Type/Annot/Subtype/Link/Rect[0 0 ${side} ${side}]/A<</S/URI/URI(${url})>>>>`
+    })
+    return `<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Annots[${annotations.join('')}]>>`
+  })
+  const tree = `<</Type/Pages/Kids[${kids}]/Count ${pages.length}>>`
+  return composed(['<</Type/Catalog/Pages 2 0 R>>', tree, ...drawn], '')
+}
+
 function composed(objects: readonly (string | Buffer)[], trailer: string): Buffer {
   const parts: Buffer[] = [Buffer.from('%PDF-1.4\n')]
   for (const [index, object] of objects.entries()) {

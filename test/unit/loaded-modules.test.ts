@@ -12,15 +12,15 @@ const root = path.join(import.meta.dirname, '../..')
  * everything behind it. Raise a cap only for something that the process really uses.
  */
 const caps: readonly [entry: string, files: number, modules: number][] = [
-  ['processes/web.ts', 600, 1435],
+  ['processes/web.ts', 612, 1447],
   ['processes/front.ts', 108, 302],
-  ['processes/work.ts', 400, 980],
+  ['processes/work.ts', 412, 992],
   ['processes/count.ts', 65, 105],
   ['processes/check.ts', 212, 872],
   ['processes/receive/receive.ts', 109, 320],
-  ['parsing/parser-thread.ts', 108, 170],
+  ['parsing/parser-thread.ts', 120, 182],
   ['parsing/unpack-thread.ts', 8, 23],
-  ['parsing/files/reader-thread.ts', 9, 41],
+  ['parsing/files/reader-thread.ts', 24, 60],
   ['web/bodies/body-thread.ts', 33, 146],
 ]
 

@@ -161,14 +161,16 @@ function keyOf({ kind, needsLook, content }: ChosenFile): string {
 
 const unread: FileFinding = { links: [], fault: 'unread' }
 
-function sizeOf({ links }: FileFinding): number {
-  const chars = links.flatMap(({ urls, text }) => [text, ...urls]).map(({ length }) => length)
+function sizeOf({ links, contents }: FileFinding): number {
+  const texts = [...links.flatMap(({ urls, text }) => [text, ...urls]), ...(contents?.names ?? [])]
+  const chars = texts.map(({ length }) => length)
   return ENTRY_BYTES + 2 * chars.reduce((sum, length) => sum + length, 0)
 }
 
 function findingsOf(found: readonly FileFinding[], faults: ChosenFiles['faults']): FileFindings {
   return {
     links: found.flatMap(({ links }) => links),
+    contents: found.flatMap(({ contents }) => contents ?? []),
     look: found.find(({ look }) => look !== undefined)?.look,
     faults: [...faults, ...found.flatMap(({ fault }) => fault ?? [])],
   }

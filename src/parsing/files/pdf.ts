@@ -5,15 +5,20 @@ import { isReadable, type Picture, PIXELS_MAX } from './picture.ts'
 
 /** What a PDF file contains. */
 type PdfContent = {
-  /** The targets of its links. */
+  /** The targets of its links, those of the largest areas first. */
   urls: string[]
+  /** How many more targets it has. */
+  more: number
   /** The text of its pages, and its scripts. */
   text: string
   pictures: Picture[]
 }
 
 const PAGES_MAX = 10
-const URLS_MAX = 100
+/** Pages of which only the links are read. */
+const LINK_PAGES_MAX = 200
+const URLS_MAX = 200
+const ANNOTATIONS_MAX = 10_000
 /** `findLinks` keeps no more of a link. */
 const URL_CHARS_MAX = 2_000
 const PICTURES_MAX = 8
@@ -36,29 +41,36 @@ type Document = Awaited<ReturnType<typeof getDocumentProxy>>
 type Page = Awaited<ReturnType<Document['getPage']>>
 
 /**
- * Reads links, text and pictures of a PDF file: its first ten pages. Calls `onPart` after each
- * step. Also reads encrypted files that open without a password. Any other gives nothing and is not
- * `isWhole`, nor is a damaged file.
+ * Reads links, text and pictures of a PDF file: its first ten pages, and the links of the next
+ * ones. Calls `onPart` after each step. Also reads encrypted files that open without a password.
+ * Any other gives nothing and is not `isWhole`, nor is a damaged file.
  */
 export async function readPdf(
   file: Buffer,
   onPart: (content: PdfContent) => void = () => undefined,
 ): Promise<PdfContent & { isWhole: boolean }> {
-  const content: PdfContent = { urls: [], text: '', pictures: [] }
+  const content: PdfContent = { urls: [], more: 0, text: '', pictures: [] }
+  const areas = new Map<string, number>()
   // The library takes the memory of the bytes, so it gets a copy.
   const document = await getDocumentProxy(Uint8Array.from(file), options).catch(() => undefined)
   if (!document) return { ...content, isWhole: false }
   let isWhole = true
   const seen = new Set<string>()
   try {
-    for (let number = 1; number <= Math.min(document.numPages, PAGES_MAX); number++) {
+    for (let number = 1; number <= Math.min(document.numPages, LINK_PAGES_MAX); number++) {
       const page = await document.getPage(number)
-      await readLinks(page, content)
+      await readLinks(page, areas)
+      if (number <= PAGES_MAX || number % PAGES_MAX === 0) keepLinks(content, areas)
+      if (number > PAGES_MAX) {
+        page.cleanup()
+        continue
+      }
       await readText(page, content)
       onPart(content)
       await readPictures(page, content, seen)
       page.cleanup()
     }
+    keepLinks(content, areas)
     const scripts = Object.values((await document.getJSActions()) ?? {}).flat()
     addText(content, scripts.join('\n'))
   } catch {
@@ -74,14 +86,32 @@ function addText(content: PdfContent, text: string): void {
   if (room > 0) content.text += `${text.slice(0, room)}\n`
 }
 
-async function readLinks(page: Page, content: PdfContent): Promise<void> {
-  const annotations = (await page.getAnnotations()) as { url?: string; unsafeUrl?: string }[]
-  for (const { url, unsafeUrl } of annotations) {
-    const target = url ?? unsafeUrl
-    if (target === undefined || content.urls.length >= URLS_MAX) continue
-    content.urls.push(target.slice(0, URL_CHARS_MAX))
+/** An annotation of a page, as the library gives it. */
+type Annotation = { url?: string; unsafeUrl?: string; rect?: number[] }
+
+/** Adds the links of a page to `areas`: the largest area of each target. */
+async function readLinks(page: Page, areas: Map<string, number>): Promise<void> {
+  const annotations = (await page.getAnnotations()) as Annotation[]
+  for (const { url, unsafeUrl, rect = [] } of annotations) {
+    const target = (url ?? unsafeUrl)?.slice(0, URL_CHARS_MAX)
+    if (target === undefined || (areas.size >= ANNOTATIONS_MAX && !areas.has(target))) continue
+    const [left = 0, bottom = 0, right = 0, top = 0] = rect
+    const area = Math.abs((right - left) * (top - bottom))
+    areas.set(target, Math.max(areas.get(target) ?? 0, area))
   }
 }
+
+/** Orders the links: one of each host before the others, and the largest first. */
+function keepLinks(content: PdfContent, areas: ReadonlyMap<string, number>): void {
+  const ordered = [...areas].toSorted(([, one], [, other]) => other - one).map(([url]) => url)
+  const hosts = new Set<string>()
+  const isNew = (url: string) => hosts.size < hosts.add(hostIn.exec(url)?.[1] ?? url).size
+  const fresh = new Set(ordered.filter(isNew))
+  content.urls = [...fresh, ...ordered.filter((url) => !fresh.has(url))].slice(0, URLS_MAX)
+  content.more = ordered.length - content.urls.length
+}
+
+const hostIn = /^[a-z]{1,20}:[\\/]*([^\\/?#]{1,255})/i
 
 async function readText(page: Page, content: PdfContent): Promise<void> {
   const { items } = await page.getTextContent()

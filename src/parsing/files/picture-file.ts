@@ -18,8 +18,8 @@ const oversized = { fault: 'too-large' } as const
 type Examined = PictureFile | typeof broken | typeof oversized
 
 /**
- * Examines a PNG, JPEG or GIF file without decoding it: every header, frame, scan and segment that
- * a decoder would use. Undefined for anything else. Linear time.
+ * Examines a PNG, JPEG, GIF or PGM file without decoding it: every header, frame, scan and segment
+ * that a decoder would use. Undefined for anything else. Linear time.
  */
 export function examinePicture(file: Buffer): Examined | undefined {
   if (file.length < 24) return undefined
@@ -27,6 +27,7 @@ export function examinePicture(file: Buffer): Examined | undefined {
   try {
     if (start === 0x89504e47) return examinePng(file)
     if (start === 0x47494638) return examineGif(file)
+    if (start >>> 8 === 0x50350a) return examinePgm(file)
     return start >>> 8 === 0xffd8ff ? examineJpeg(file) : undefined
   } catch (error) {
     // A number points beyond the end of the file.
@@ -69,6 +70,16 @@ function examinePng(file: Buffer): Examined {
     ...parts,
     pngEnd,
   ])
+}
+
+/** PGM, as `cellPictures` draws it. */
+function examinePgm(file: Buffer): Examined | undefined {
+  const [head = '', width, height] =
+    /^P5\n(\d{1,5}) (\d{1,5})\n255\n/.exec(file.toString('latin1', 0, 20)) ?? []
+  if (head === '') return undefined
+  const size = { width: Number(width), height: Number(height) }
+  const end = head.length + size.width * size.height
+  return end > file.length ? broken : checked(size, [file.subarray(0, end)])
 }
 
 const pngEnd = Buffer.from('0000000049454e44ae426082', 'hex')

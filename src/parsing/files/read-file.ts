@@ -1,30 +1,43 @@
 import { createInflate } from 'node:zlib'
-import type { FileFault } from '../../pieces/attachment.ts'
+import type { FileFault, UnpackedContents } from '../../pieces/attachment.ts'
 import type { FileLinks } from '../../pieces/links.ts'
-import type { ChosenFile } from './choose-files.ts'
+import { type ChosenFile, isPdf } from './choose-files.ts'
 import { decodePicture } from './decode-picture.ts'
 import { readPdf } from './pdf.ts'
-import type { Picture } from './picture.ts'
+import { isWorthReading, type Picture } from './picture.ts'
+import { examinePicture } from './picture-file.ts'
 import { pictureLook } from './picture-look.ts'
 import { readQrCodes } from './qr-codes.ts'
+import { readPacked } from './read-packed.ts'
 
 /** What was found in a file, and what kept it from being read to its end. */
-export type FileFinding = { links: FileLinks[]; look?: string; fault?: FileFault }
+export type FileFinding = {
+  links: FileLinks[]
+  contents?: UnpackedContents
+  look?: string
+  fault?: FileFault
+}
 
 /** Bytes of a pixel of 16 bits per channel, and of the passes of an interlaced picture. */
 const PIXEL_BYTES_MAX = 9
 
 /**
- * Reads a PDF file, or a picture that `examinePicture` has checked. Calls `onPart` with what was
- * found so far, because the rest of the file may exceed a limit.
+ * Reads a PDF file, an archive or a document, or a picture that `examinePicture` has checked. Calls
+ * `onPart` with what was found so far, because the rest of the file may exceed a limit.
  */
 export async function readFile(
   { kind, content, needsLook }: Pick<ChosenFile, 'kind' | 'content' | 'needsLook'>,
   onPart: (part: FileFinding) => void,
 ): Promise<FileFinding> {
   try {
-    if (kind === 'pdf') return await readPdfFile(content, onPart)
-    return await readPicture(content, needsLook, onPart)
+    switch (kind) {
+      case 'pdf':
+        return await readPdfFile(content, onPart)
+      case 'packed':
+        return await readPacked(content, { readOther, onPart })
+      case 'picture':
+        return await readPicture(content, needsLook, onPart)
+    }
   } catch (error) {
     const isMemory = error instanceof RangeError && /alloc|length|size/i.test(error.message)
     return { links: [], fault: isMemory ? 'too-large' : 'unreadable' }
@@ -36,8 +49,8 @@ async function readPdfFile(
   onPart: (part: FileFinding) => void,
 ): Promise<FileFinding> {
   const found: FileFinding = { links: [] }
-  const keep = ({ urls, text }: { urls: string[]; text: string }) => {
-    found.links = [{ where: 'pdf', urls, text }]
+  const keep = ({ urls, text, more }: { urls: string[]; text: string; more: number }) => {
+    found.links = [{ where: 'pdf', urls, text, ...(more > 0 && { more }) }]
     onPart(found)
   }
   const { pictures, isWhole, ...whole } = await readPdf(content, keep)
@@ -49,6 +62,15 @@ async function readPdfFile(
     if (codes.length > 0) onPart(found)
   }
   return found
+}
+
+/** The links in a PDF file or a picture inside another file; undefined for other files. */
+async function readOther(content: Buffer): Promise<FileLinks[] | undefined> {
+  if (isPdf(content)) return (await readPdfFile(content, () => undefined)).links
+  const picture = examinePicture(content)
+  if (!picture) return undefined
+  if ('fault' in picture || !isWorthReading(picture)) return []
+  return (await readPicture(picture.content, false, () => undefined)).links
 }
 
 async function readPicture(

@@ -67,6 +67,9 @@ async function read({ content, ...task }: FileTask): Promise<void> {
     answer({ finding, isLast: false })
     await renewQrCodes()
     collectGarbage()
+  } else if (task.kind === 'packed') {
+    // The memory of the library for archives is not counted.
+    collectGarbage()
   }
   answer({ finding, isLast: true })
   answer('ready')

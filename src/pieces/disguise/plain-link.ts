@@ -59,6 +59,11 @@ export function plainHost(host: string): string {
   return bare.startsWith('www.') && bare.indexOf('.', 4) > 0 ? bare.slice(4) : bare
 }
 
+/** Returns an address that may be defanged as a browser writes it; undefined for other text. */
+export function readableLink(written: string): string | undefined {
+  return parseWritten(written)?.href
+}
+
 /** Parses an address that may be defanged. Undefined when it is not a web address. */
 function parseWritten(written: string): URL | undefined {
   if (isPlain(written)) return URL.parse(written) ?? undefined

@@ -1,36 +1,25 @@
 import type { BodyAttachment } from '../../mail/message-body.ts'
+import type { FileContents } from '../file-contents.ts'
+import { extensionOf, kindOfExtension, namesMacros } from '../file-kinds.ts'
 import type { Material } from './material.ts'
 
 const attachmentsMax = 100
 const extensionsMax = 10
-const kinds: readonly (readonly [keyof Sums, string])[] = [
-  ['executables', 'exe scr com pif dll msi msix appx jar apk cpl sys xll ocx'],
-  ['scripts', 'js jse vbs vbe wsf wsh hta ps1 psm1 bat cmd sh reg chm sct'],
-  ['web_pages', 'html htm shtml xhtml mht mhtml svg'],
-  ['archives', 'zip rar 7z gz tgz tar bz2 xz ace arj cab lzh z uue'],
-  ['disk_images', 'iso img vhd vhdx dmg udf'],
-  ['shortcuts', 'lnk url website desktop library-ms search-ms'],
-  ['office', 'doc docx docm dot dotm xls xlsx xlsm xlsb xlam ppt pptx pptm rtf odt ods one'],
-  ['pdfs', 'pdf'],
-  ['messages', 'eml msg'],
-  ['calendars', 'ics'],
-]
-const kindOf = new Map(
-  kinds.flatMap(([kind, extensions]) => extensions.split(' ').map((one) => [one, kind] as const)),
-)
-const macroExtensions = new Set(['docm', 'dotm', 'xlsm', 'xlsb', 'xlam', 'pptm', 'xll'])
 const running = new Set<keyof Sums>(['executables', 'scripts', 'shortcuts'])
 const innocent =
   /\.(?:pdf|docx?|xlsx?|pptx?|jpe?g|png|gif|txt|html?|mp[34]|csv|zip)\s*\.[a-z\d]{2,5}$/i
 
-/** Computes features from the names of attached files and the first bytes of their content. */
-export function attachmentFeatures({ body, fileFaults = [] }: Material) {
+/**
+ * Computes features from the names of attached files and of the files in them, and from the first
+ * bytes of their content.
+ */
+export function attachmentFeatures({ body, attachments, fileFaults = [] }: Material) {
   const sums = { ...nothing }
   const extensions = new Set<string>()
   let bytes = 0
-  for (const attachment of body.attachments.slice(0, attachmentsMax)) {
+  for (const [at, attachment] of body.attachments.slice(0, attachmentsMax).entries()) {
     bytes += attachment.content.length
-    const extension = addAttachment(sums, attachment)
+    const extension = addAttachment(sums, attachment, attachments[at]?.contents)
     if (extension !== '' && extensions.size < extensionsMax) extensions.add(extension)
   }
   return {
@@ -66,25 +55,38 @@ const nothing = {
 
 type Sums = typeof nothing
 
-function addAttachment(sums: Sums, { name = '', type, content }: BodyAttachment): string {
+function addAttachment(
+  sums: Sums,
+  { name = '', type, content }: BodyAttachment,
+  contents: FileContents = {},
+): string {
   const shown = name.slice(-255).trim()
   const extension = extensionOf(shown)
   const magic = magicOf(content)
-  const kind = kindOf.get(extension) ?? kindOfType(type)
+  const kind = kindOfExtension(extension) ?? kindOfType(type)
   if (kind !== undefined) sums[kind]++
   else if (magic === 'program') sums.executables++
-  if (/[\u202a-\u202e\u2066-\u2069\u200b]|\s{10}/.test(shown)) sums.disguised_names++
-  const doesRun = kind !== undefined && running.has(kind)
-  if (innocent.test(shown) && (doesRun || kind === 'web_pages')) sums.double_extensions++
-  if (macroExtensions.has(extension) || hasMacros(magic, content)) sums.macros++
-  if (magic === 'zip' && kind === 'archives' && isEncrypted(content)) sums.encrypted_archives++
+  addName(sums, shown, kind)
+  if (contents.hasMacros || namesMacros(shown)) sums.macros++
+  if (contents.isEncrypted) sums.encrypted_archives++
+  for (const inner of contents.names ?? []) addInner(sums, inner.trim())
   if (differs(kind, type, magic)) sums.type_differs++
   return extension
 }
 
-function extensionOf(name: string): string {
-  const extension = name.slice(name.lastIndexOf('.') + 1).toLowerCase()
-  return name.includes('.') && /^[a-z\d-]{1,10}$/.test(extension) ? extension : ''
+/** Kinds of files that are counted in archives, too. */
+const inside = new Set<keyof Sums | undefined>([...running, 'disk_images', 'web_pages'])
+
+function addInner(sums: Sums, name: string): void {
+  const kind = kindOfExtension(extensionOf(name))
+  if (kind !== undefined && inside.has(kind)) sums[kind]++
+  addName(sums, name, kind)
+}
+
+function addName(sums: Sums, name: string, kind: keyof Sums | undefined): void {
+  if (/[\u202a-\u202e\u2066-\u2069\u200b]|\s{10}/.test(name)) sums.disguised_names++
+  const doesRun = kind !== undefined && running.has(kind)
+  if (innocent.test(name) && (doesRun || kind === 'web_pages')) sums.double_extensions++
 }
 
 function kindOfType(type: string): keyof Sums | undefined {
@@ -106,19 +108,6 @@ function magicOf(content: Buffer): Magic {
   if (start === 0x25504446) return 'pdf'
   if (start === 0x89504e47 || start >>> 8 === 0xffd8ff || start === 0x47494638) return 'image'
   return 'unknown'
-}
-
-/** Whether the first entry of a ZIP file is encrypted (APPNOTE 4.4.4, bit 0). */
-function isEncrypted(content: Buffer): boolean {
-  return content.length > 8 && (content.readUInt16LE(6) & 1) === 1
-}
-
-const searchedBytes = 512 * 1024
-
-function hasMacros(magic: Magic, content: Buffer): boolean {
-  const searched = content.subarray(0, searchedBytes)
-  if (magic === 'zip') return searched.includes('vbaProject.bin')
-  return magic === 'ole' && searched.includes('V\0B\0A\0', 0, 'latin1')
 }
 
 /**

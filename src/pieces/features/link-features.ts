@@ -1,5 +1,6 @@
 import { domainToUnicode } from 'node:url'
 import { registrableDomain } from '../../mail/address.ts'
+import { mostTelling } from '../links.ts'
 import { carriedTarget, redirectTarget } from '../disguise/redirectors.ts'
 import { freeHosting, freePages, type Material, type People, shorteners } from './material.ts'
 import { disguiseOf } from './text-features.ts'
@@ -54,9 +55,10 @@ const LINKS_MAX = 60
 const htmlCharsMax = 64 * 1024
 const activeCharsMax = 16 * 1024
 
-/** Computes features of the first 60 links of a message. */
-export function linkFeatures({ links, body, view }: Material, { author, recipient }: People) {
-  const looked = links.slice(0, LINKS_MAX)
+/** Computes features of 60 links of a message: the first ones, but those to new domains before. */
+export function linkFeatures(material: Material, { author, recipient }: People) {
+  const { links, moreLinks = 0, body, view } = material
+  const looked = mostTelling(links, LINKS_MAX)
   const found = newSums()
   const hosts = new Set<string>()
   const domains = new Set<string>()
@@ -75,7 +77,7 @@ export function linkFeatures({ links, body, view }: Material, { author, recipien
   const { length } = looked
   const isLeft = found.hasUnsubscribe || leaves.test(view.shown.line.slice(-500))
   return {
-    count: links.length,
+    count: links.length + moreLinks,
     hosts: hosts.size,
     domains: domains.size,
     ...found.sums,

@@ -82,6 +82,8 @@ export type Material = {
   body: MessageBody
   view: BodyView
   links: readonly Link[]
+  /** How many more links there are. */
+  moreLinks?: number
   attachments: readonly Attachment[]
   hops: readonly TracedHop[]
   origin: Origin | null

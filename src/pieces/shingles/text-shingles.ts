@@ -1,13 +1,7 @@
 import { registrableDomain } from '../../mail/address.ts'
 import { block24Or48 } from '../../mail/ip-blocks.ts'
 import { parseIp } from '../../mail/ip.ts'
-import {
-  type BodyView,
-  findBankAccounts,
-  findMailAddresses,
-  findTelephones,
-  findWrittenLinks,
-} from '../body-view.ts'
+import { type BodyView, findBankAccounts, findMailAddresses, findTelephones } from '../body-view.ts'
 import { findCryptoAddresses } from '../crypto-addresses.ts'
 import { pathPattern, type PlainLink, plainLinks } from '../disguise/plain-link.ts'
 import {
@@ -18,7 +12,7 @@ import {
   wordsBetween,
 } from '../disguise/plain-text.ts'
 import type { HtmlView } from '../html-view.ts'
-import type { Link } from '../links.ts'
+import { type Link, mostTelling } from '../links.ts'
 import type { ShingleList } from './shingle-list.ts'
 
 /**
@@ -40,8 +34,7 @@ export function addLinks(list: ShingleList, links: readonly Link[], view: BodyVi
       if (where === 'form') list.add('form-organization', link.organization ?? link.host)
     }
   }
-  for (const { url, where } of links) add(url, where)
-  for (const written of findWrittenLinks(view.written, view.text)) add(written, 'text')
+  for (const { url, where } of mostTelling(links, linksMax)) add(url, where)
   list.add('link-set', [...organizations].sort().join(' '))
   for (const source of view.html.images.slice(0, imagesMax)) addImage(list, source)
 }

@@ -1,9 +1,9 @@
 import type { MessageFeatures } from '../../pieces/features/features.ts'
 import { bool, double, type FactTable, string, strings } from './fact.ts'
 
-/** Links. All facts but `count` use the first 60 links. */
+/** Links. All facts but `count` use 60 links: the first ones, but those to new domains before. */
 export const linksTable: FactTable<MessageFeatures['links']> = {
-  count: double('Number of links, at most 100 in HTML, 60 in text and 20 in each other place.'),
+  count: double('Number of links.'),
   hosts: double('Number of different hosts.'),
   domains: double('Number of different registrable domains.'),
   ip_hosts: double('Number of hosts that are IP addresses.'),
@@ -39,21 +39,21 @@ export const linksTable: FactTable<MessageFeatures['links']> = {
   has_unsubscribe: bool('A link or the end of the text is about unsubscribing.'),
 }
 
-/** Attached and embedded files. */
+/** Attached and embedded files. The last four facts are about PDF files, pictures and archives. */
 export const attachmentsTable: FactTable<MessageFeatures['attachments']> = {
   count: double('Number of attached or embedded files.'),
   kilobytes: double('Total size in KiB.'),
   images: double('Number of pictures.'),
   pdfs: double('Number of PDF files.'),
   office: double('Number of documents, tables or slides of office programs.'),
-  macros: double('Number of files that contain macros or are named so.'),
-  executables: double('Number of programs, by name or content.'),
-  scripts: double('Number of scripts that Windows or a shell runs.'),
-  web_pages: double('Number of HTML or SVG files.'),
+  macros: double('Number of files that contain macros or a file named so.'),
+  executables: double('Number of programs, by name or content; those in archives count, too.'),
+  scripts: double('Number of scripts that Windows or a shell runs, also in archives.'),
+  web_pages: double('Number of HTML or SVG files, also in archives.'),
   archives: double('Number of archives.'),
-  encrypted_archives: double('Number of ZIP archives with a password.'),
-  disk_images: double('Number of disk images.'),
-  shortcuts: double('Number of shortcuts (.lnk, .url …).'),
+  encrypted_archives: double('Number of archives with a password.'),
+  disk_images: double('Number of disk images, also in archives.'),
+  shortcuts: double('Number of shortcuts (.lnk, .url …), also in archives.'),
   messages: double('Number of messages.'),
   calendars: double('Number of calendar entries.'),
   double_extensions: double('Number of programs or pages that look like a document: a.pdf.exe.'),
@@ -62,10 +62,10 @@ export const attachmentsTable: FactTable<MessageFeatures['attachments']> = {
   ),
   type_differs: double('Number of files whose content differs from their name or type.'),
   extensions: strings('Extensions of their names, sorted, each once, at most 10.'),
-  unreadable: double('Number of PDF files and pictures that could not be read: damaged or locked.'),
-  too_slow: double('Number of PDF files and pictures that took too long to read.'),
-  too_large: double('Number of PDF files and pictures beyond the limits on memory or pixels.'),
-  unread: double('Number of PDF files and pictures that were not read in time, without a fault.'),
+  unreadable: double('Number of files that could not be read: damaged or locked.'),
+  too_slow: double('Number of files that took too long to read.'),
+  too_large: double('Number of files beyond the limits on memory or pixels.'),
+  unread: double('Number of files that were not read in time, without a fault.'),
 }
 
 /**

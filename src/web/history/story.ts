@@ -192,7 +192,8 @@ const REASONS_SHOWN = 3
 
 function findings(analysis: KeptAnalysis, language: Language) {
   const { network } = analysis
-  const { origin, links, attachments, verdict, consequence, isReduced } = analysis.details
+  const { origin, links, moreLinks, attachments, verdict, consequence, isReduced } =
+    analysis.details
   const symbols = symbolsForReporters(verdict.symbols)
   const walk = shownWalk(analysis)
   const say = (symbol: VerdictSymbol) => sayMeaning(symbol, language, 'reporter')
@@ -210,7 +211,7 @@ function findings(analysis: KeptAnalysis, language: Language) {
     consequence,
     isReduced,
     links: links.slice(0, LINKS_SHOWN),
-    linksMore: Math.max(0, links.length - LINKS_SHOWN),
+    linksMore: Math.max(0, links.length - LINKS_SHOWN) + (moreLinks ?? 0),
     attachments,
   }
 }

@@ -51,11 +51,12 @@ test('the caller waits no longer than it says, and the file is read afterwards',
   const fresh = createFileReader()
   const chosen = chooseFiles(attached(codeOf(url)), { needsLook: false })
   const { findings, later } = await fresh.read(chosen, { owner: 'a', waitMs: 0 })
-  expect(findings).toEqual({ links: [], look: undefined, faults: ['unread'] })
+  expect(findings).toEqual({ links: [], contents: [], look: undefined, faults: ['unread'] })
   const links = [{ where: 'qr', urls: [], text: url }]
-  expect(await later).toEqual({ links, look: undefined, faults: [] })
+  const made = { links, contents: [], look: undefined, faults: [] }
+  expect(await later).toEqual(made)
   const again = await fresh.read(chosen, { owner: 'a', waitMs: 0 })
-  expect(again).toEqual({ findings: { links, look: undefined, faults: [] }, later: undefined })
+  expect(again).toEqual({ findings: made, later: undefined })
   fresh.close()
 })
 

@@ -1,13 +1,21 @@
 import { expect, test } from 'vitest'
 import { readFiles } from '../../support/read-files.ts'
-import { analyzePlainly } from '../../../src/pieces/analyze.ts'
-import { findLinks, leadsSomewhere } from '../../../src/pieces/links.ts'
+import {
+  analyzeForCounting,
+  analyzeMessage,
+  analyzePlainly,
+  bodyLimits,
+} from '../../../src/pieces/analyze.ts'
+import { lookInto } from '../../../src/pieces/attached-files.ts'
+import { findLinks, leadsSomewhere, mostTelling } from '../../../src/pieces/links.ts'
 import type { MessageBody } from '../../../src/mail/message-body.ts'
 import { expectEffort } from '../../support/effort.ts'
-import { linkKinds, withLink } from '../../support/link-kinds.ts'
+import { pieceTypes } from '../../../src/pieces/shingles/piece-types.ts'
+import { composeParts, linkKinds, withLink } from '../../support/link-kinds.ts'
+import { type PdfLink, pdfOfPages } from '../../support/pdf.ts'
 
 const linksIn = (body: Partial<MessageBody>) =>
-  findLinks({ text: '', html: '', attachments: [], ...body })
+  findLinks({ text: '', html: '', attachments: [], ...body }).links
 const inHtml = (html: string) => linksIn({ html }).map(({ url }) => url)
 const inText = (text: string) => linksIn({ text }).map(({ url }) => url)
 
@@ -94,7 +102,7 @@ test.for(linkKinds)('finds $name', async (kind) => {
   expect(links).toEqual([expect.objectContaining({ where: kind.where, domain: 'evil.com' })])
 })
 
-test('finds links in attached pages and drawings, also in their scripts', () => {
+test('finds links in attached pages and drawings, also in their scripts', async () => {
   const encoded = Buffer.from('https://c.example/x').toString('base64')
   const pages = [
     ['a.html', 'application/octet-stream', '<a href="https://a.example/">'],
@@ -106,14 +114,15 @@ test('finds links in attached pages and drawings, also in their scripts', () => 
     ],
     ['page', 'text/plain', '<!DOCTYPE html><a href=https://e.example/>'],
     ['utf16.htm', 'text/html', '\uFEFF<a href=https://f.example/>'],
-    ['a.txt', 'text/plain', '<a href="https://no.example/">'],
+    ['a.bin', 'application/octet-stream', '\0<a href="https://no.example/">'],
   ] as const
   const attachments = pages.map(([name, type, text]) => ({
     name,
     type,
     content: Buffer.from(text, text.startsWith('\uFEFF') ? 'utf16le' : 'utf8'),
   }))
-  const links = linksIn({ attachments })
+  const { links: found } = await lookInto(attachments, bodyLimits)
+  const { links } = findLinks({ text: '', html: '' }, undefined, found)
   expect(links.map(({ host, where }) => `${where} ${host}`)).toEqual(
     ['a', 'b', 'd', 'c', 'e', 'f'].map((name) => `attachment ${name}.example`),
   )
@@ -129,6 +138,93 @@ test('remote pictures come last, one for each host', () => {
     '//b.example/1',
   ])
   expect(links.filter(leadsSomewhere)).toHaveLength(1)
+})
+
+const some = (count: number, write: (at: number) => string) =>
+  Array.from({ length: count }, (_, at) => write(at)).join('\n')
+const evil = 'https://evil.com/x'
+
+test.for<[string, Partial<MessageBody>]>([
+  ['links to one host', { html: some(3_000, (at) => `<a href="https://a.com/${at}">x</a>`) }],
+  [
+    'links to hosts of one domain',
+    { html: some(2_000, (at) => `<a href="https://a${at}.a.com/">x`) },
+  ],
+  ['links without a text', { html: some(300, (at) => `<a href="https://decoy${at}.com/"></a>`) }],
+  [
+    'links around blanks',
+    { html: some(300, (at) => `<a href="https://decoy${at}.com/"> <b> </b></a>`) },
+  ],
+  [
+    'links in a frame',
+    { html: `<iframe srcdoc='${some(2_000, (at) => `<a href=//a.com/${at}>x`)}'></iframe>` },
+  ],
+  ['forms', { html: some(200, (at) => `<form action="https://a.com/${at}">`) }],
+  ['addresses', { text: some(900, (at) => `https://a.com/${at}`) }],
+  ['hosts', { text: some(900, (at) => `a.com/${at}`) }],
+  ['disguised addresses', { text: some(150, (at) => `hxxps://a[.]com/${at}`) }],
+])('decoys hide no link, and are counted: %s', ([, { text = '', html = '' }]) => {
+  const body = {
+    text: text === '' ? '' : `${text}\n${evil}`,
+    html: html === '' ? '' : `${html}<form action="${evil}"></form><a href="${evil}">x</a>`,
+  }
+  const { links, more } = findLinks(body)
+  expect(links.map(({ url }) => url)).toContain(evil)
+  expect(links.length).toBeLessThanOrEqual(200)
+  const decoys = (html + text).split('\n').length
+  expect(links.length + more).toBeGreaterThanOrEqual(decoys)
+})
+
+test('decoys before a link hide it from no feature, shingle or subject', async () => {
+  const decoys = some(90, (at) => `<a href="https://a.com/${at}">x</a>`)
+  const html = `${decoys}<a href="http://192.0.2.9/x">x</a>`
+  const raw = composeParts('From: a@a.example\nSubject: x', [{ type: 'text/html', content: html }])
+  const options = { trustedRelays: [], ignoreStamps: true }
+  const { analysis, features } = await analyzeForCounting(raw, options)
+  expect(features.links).toMatchObject({ count: 91, ip_hosts: 1 })
+  expect(mostTelling(analysis.links, 20).map(({ host }) => host)).toContain('192.0.2.9')
+  const { shingles } = await analyzeMessage(raw, options)
+  expect(shingles.map(({ type }) => type)).toContain(pieceTypes['link-ip'].number)
+})
+
+test.for([
+  ['small decoys', some(60, (at) => `https://decoy${at}.com/`), 3, 100],
+  ['decoys of one host', some(150, (at) => `https://a.com/${at}`), 50, 3],
+  ['many small decoys', some(400, (at) => `https://decoy${at}.com/`), 2, 90],
+  ['large decoys of one host', some(30, (at) => `https://a.com/${at}`), 90, 1],
+] as const)('annotations of a PDF file hide no link: %s', async ([, urls, small, large]) => {
+  const links: PdfLink[] = [
+    ...urls.split('\n').map((url) => ({ url, side: small })),
+    { url: evil, side: large },
+  ]
+  const raw = composeParts('From: a@a.example\nSubject: x', [
+    { type: 'application/pdf', name: 'a.pdf', content: pdfOfPages([links]) },
+  ])
+  const options = { trustedRelays: [], ignoreStamps: true, readFiles }
+  const { links: found, moreLinks = 0 } = await analyzePlainly(raw, options)
+  expect(found.map(({ url }) => url)).toContain(evil)
+  expect(found).toHaveLength(20)
+  expect(found.length + moreLinks).toBe(links.length)
+})
+
+test('the links of the pages after the tenth are found', async () => {
+  const pages = Array.from({ length: 14 }, (_, at) => [{ url: `https://a${at}.com/`, side: 9 }])
+  const raw = composeParts('From: a@a.example\nSubject: x', [
+    { type: 'application/pdf', name: 'a.pdf', content: pdfOfPages(pages) },
+  ])
+  const options = { trustedRelays: [], ignoreStamps: true, readFiles }
+  expect((await analyzePlainly(raw, options)).links).toHaveLength(14)
+})
+
+test.for([
+  'The dot com bubble',
+  'connect the dot to the next dot and so on',
+  'a polka dot dress, a dot matrix',
+  'grep "foo[.]c" and [.]sh or x(.)y',
+  'array[.] or (.) or [...]',
+  'from dot com to dot net',
+])('a text without a link: %s', (written) => {
+  expect(inText(written)).toEqual([])
 })
 
 test('a link has its host and its registrable domain', () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { zipOf } from '../../../support/packed-files.ts'
 import type { MessageFeatures } from '../../../../src/pieces/features/features.ts'
 import { featuresOfFile, featuresOfHtml, featuresOfMail } from '../../../support/feature-mail.ts'
 
@@ -109,9 +110,6 @@ test('parts with different content are distinguished from those with the same', 
   expect((await both(words, `<p>${words}</p>`)).text.plain_part_differs).toBe(false)
 })
 
-const zip = (flags: number, rest = '') =>
-  Buffer.concat([Buffer.from([0x50, 0x4b, 3, 4, 20, 0, flags, 0, 0, 0]), Buffer.from(rest)])
-
 test.for<[string, string, string, Buffer | string, object]>([
   ['a program', 'a.exe', 'application/octet-stream', 'MZ..', { executables: 1, type_differs: 0 }],
   ['a hidden program', 'a.txt', 'text/x-log', 'MZ..', { executables: 1, type_differs: 1 }],
@@ -119,16 +117,34 @@ test.for<[string, string, string, Buffer | string, object]>([
   ['a double ending', 'a.pdf.exe', 'application/pdf', 'MZ..', { double_extensions: 1 }],
   ['a version', 'a.v2.pdf', 'application/pdf', '%PDF-1.4', { double_extensions: 0, pdfs: 1 }],
   ['a turned name', 'a\u202efdp.exe', 'application/pdf', 'MZ..', { disguised_names: 1 }],
-  ['an archive', 'a.zip', 'application/zip', zip(0), { archives: 1, encrypted_archives: 0 }],
-  ['a locked archive', 'a.zip', 'application/zip', zip(1), { encrypted_archives: 1 }],
+  [
+    'an archive',
+    'a.zip',
+    'application/zip',
+    zipOf({ 'a.txt': 'x' }),
+    { archives: 1, encrypted_archives: 0 },
+  ],
+  [
+    'a locked archive',
+    'a.zip',
+    'application/zip',
+    zipOf({ 'a.txt': 'x' }, 1),
+    { encrypted_archives: 1 },
+  ],
   [
     'macros',
     'a.docx',
     'application/msword',
-    zip(0, 'word/vbaProject.bin'),
+    zipOf({ 'word/vbaProject.bin': 'x' }),
     { macros: 1, office: 1 },
   ],
-  ['a document', 'a.docx', 'application/msword', zip(0, 'word/document.xml'), { macros: 0 }],
+  [
+    'a document',
+    'a.docx',
+    'application/msword',
+    zipOf({ 'word/document.xml': 'x' }),
+    { macros: 0 },
+  ],
   ['a picture that is a page', 'a.png', 'image/png', '%PDF-1.4 ...', { type_differs: 1 }],
   ['a picture', 'a.gif', 'image/gif', 'GIF89a..', { images: 1, type_differs: 0 }],
   ['a disk', 'a.ISO', 'application/octet-stream', 'x', { disk_images: 1, extensions: ['iso'] }],

@@ -13,7 +13,7 @@ const options = { trustedRelays: [], ignoreStamps: true }
 function findings({ text = '', html = '' }): Findings {
   const body = { text, html, attachments: [] }
   const none = { fields: [], hops: [], origin: null, submitter: null, attachments: [], signers: [] }
-  return { ...none, body, links: findLinks(body) }
+  return { ...none, body, links: findLinks(body).links }
 }
 
 describe('the shingles of a message', () => {
