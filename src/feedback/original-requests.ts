@@ -33,8 +33,8 @@ const silentChannels: readonly Channel[] = ['trap', 'learn', 'feedback-loop', 'i
  * the desk who reported it; if another desk asked before; above the limits.
  */
 export async function askForOriginal(tx: Db, feedback: Feedback, now: Date): Promise<boolean> {
-  const { reportId, number, consumerId } = feedback
-  if (!isOriginalAskable(feedback)) return false
+  const { reportId, number, consumerId, isShadowed } = feedback
+  if (isShadowed || !isOriginalAskable(feedback)) return false
   const [report, [analysis], stored] = await Promise.all([
     findReport(tx, reportId),
     listPackedAnalyses(tx, [reportId]),

@@ -193,8 +193,7 @@ export function isOriginalAskable(feedback: {
   kind: string
   recipientRole: RecipientRole
   hasOriginal: boolean
-  isShadowed: boolean
 }): boolean {
-  const { kind, recipientRole, hasOriginal, isShadowed } = feedback
-  return kind === 'complaint' && recipientRole === 'network' && !hasOriginal && !isShadowed
+  const { kind, recipientRole, hasOriginal } = feedback
+  return kind === 'complaint' && recipientRole === 'network' && !hasOriginal
 }

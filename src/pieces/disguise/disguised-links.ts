@@ -58,8 +58,8 @@ const spoken = new RegExp(
 )
 /** What people write before "dot com" when they mean the business. */
 const aboutDots = new RegExp(
-  '^(?:the|an?|this|that|these|those|every|any|new|old|of|in|from|for|or|and|your|our|to|is|at|on|' +
-    'by|with|as|no)\\b',
+  '^(?:the|an?|this|that|these|those|every|any|new|old|of|in|from|for|or|and|your|our|to|is|at|' +
+    'on|by|with|as|no)\\b',
   'i',
 )
 
