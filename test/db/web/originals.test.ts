@@ -153,7 +153,7 @@ test('a desk and a reporter have limits', async () => {
   }
 })
 
-test('the stored mail with an original is deleted with the message, a composed one is not', async () => {
+test('the stored mail with an original is deleted with its message', async () => {
   const [one, other] = [await told(), await told()]
   for (const key of [one, other]) await keepCopy(site.app, parser, key)
   const ids = [one.reportId, other.reportId]
