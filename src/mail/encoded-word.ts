@@ -1,5 +1,4 @@
-import { isUtf8 } from 'node:buffer'
-import { LRUCache } from 'lru-cache'
+import { decodeCharset } from './charset.ts'
 
 /**
  * Decodes a header value for display: RFC 2047 encoded words are decoded, raw UTF-8 (RFC 6532) is
@@ -34,39 +33,9 @@ export function decodeHeaderText(value: string): string {
   return pieces.join('')
 }
 
-/**
- * Decodes bytes in the charset that a message names (WHATWG labels). An unknown charset is read as
- * UTF-8 if the bytes are valid UTF-8, else as Windows-1252.
- */
-export function decodeCharset(bytes: Buffer, charset: string): string {
-  const decoder = charsetDecoder(charset)
-  if (decoder === undefined) return decodeBytes(bytes.toString('latin1'))
-  return decoder.decode(decoder.encoding === 'iso-2022-jp' ? withoutEmptyRuns(bytes) : bytes)
-}
-
-/** The decoder of a charset; undefined if its name is unknown. */
-export function charsetDecoder(charset: string): TextDecoder | undefined {
-  return decoders.memo(charset).decoder
-}
-
-/**
- * Removes escape sequences without text before the next one, as between two joined words. The
- * decoder would treat them as errors.
- */
-function withoutEmptyRuns(bytes: Buffer): Buffer {
-  const text = bytes.toString('latin1').replace(/\x1b[($][@BIJ](?=\x1b[($])/g, '')
-  return Buffer.from(text, 'latin1')
-}
-
 type Word = { start: number; end: number; charset: string; bytes: Buffer }
 
 const wordCharsMax = 2000
-const decoders = new LRUCache<string, { decoder: TextDecoder | undefined }>({
-  max: 64,
-  memoMethod: (charset) => ({ decoder: newDecoder(charset) }),
-})
-const utf8 = new TextDecoder('utf-8')
-const windows1252 = new TextDecoder('windows-1252')
 
 /** Finds the next encoded word (RFC 2047 §2); also accepts one longer than 75 characters. */
 function wordAt(value: string, from: number, endFrom: ForwardSearch): Word | undefined {
@@ -117,15 +86,5 @@ function fromQuoted(text: string): Buffer {
 }
 
 function decodeBytes(latin1: string): string {
-  if (!/[\x80-\xff]/.test(latin1)) return latin1
-  const bytes = Buffer.from(latin1, 'latin1')
-  return (isUtf8(bytes) ? utf8 : windows1252).decode(bytes)
-}
-
-function newDecoder(charset: string): TextDecoder | undefined {
-  try {
-    return new TextDecoder(charset)
-  } catch {
-    return undefined
-  }
+  return /[\x80-\xff]/.test(latin1) ? decodeCharset(Buffer.from(latin1, 'latin1'), '') : latin1
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { decodeHeaderText } from './encoded-word.ts'
 import { fieldValue, type HeaderField, parseHeader } from './header.ts'
-import { type Entity, entityField, leafText, ownPart, parseMimeTree } from './mime-tree.ts'
+import { findLeaf, leafBytes, type MimeMessage, readMime } from './mime-leaves.ts'
 import { composeEncodedWords, foldText, unfoldField, utf8Words } from './seven-bit.ts'
 import { cleanLine } from './text.ts'
 import { encodeTransfer } from './transfer-encoding.ts'
@@ -176,8 +176,7 @@ export type FeedbackFields = { fields: [name: string, value: string][] }
  * mail by which Apple's mail program unsubscribes a recipient of our mail. Never throws.
  */
 export function parseFeedbackReport(raw: Buffer): FeedbackFields | undefined {
-  const tree = parseMimeTree(raw)
-  return tree && feedbackReportIn(tree)
+  return feedbackReportIn(readMime(raw))
 }
 
 /** Whether a message with this header may be a feedback report: a quick check without its body. */
@@ -191,20 +190,21 @@ export function mayBeFeedbackReport(fields: readonly HeaderField[]): boolean {
 }
 
 /** Like `parseFeedbackReport`, for a message that is already parsed. */
-export function feedbackReportIn(tree: Entity): FeedbackFields | undefined {
-  const part = ownPart(tree, 'message/feedback-report')
-  if (part?.body.kind !== 'leaf') return isBareComplaint(tree) ? { fields: [] } : undefined
-  const { fields } = parseHeader(Buffer.from(leafText(part).trimStart(), 'latin1'))
+export function feedbackReportIn(mail: MimeMessage): FeedbackFields | undefined {
+  const part = findLeaf(mail, 'message/feedback-report')
+  if (part === undefined) return isBareComplaint(mail) ? { fields: [] } : undefined
+  const text = (leafBytes(part) ?? part.content).toString('latin1').trimStart()
+  const { fields } = parseHeader(Buffer.from(text, 'latin1'))
   return { fields: fields.map(({ name, value }) => [name, value]) }
 }
 
 const bareSubject = /^\s*complaint about message from \[?[0-9a-f.:]{3,45}\]?\s*$/i
 
-function isBareComplaint(tree: Entity): boolean {
-  if (isAppleComplaint(entityField(tree, 'x-apple-unsubscribe'))) return true
+function isBareComplaint(mail: MimeMessage): boolean {
+  if (isAppleComplaint(fieldValue(mail.fields, 'x-apple-unsubscribe'))) return true
   return (
-    bareSubject.test(entityField(tree, 'subject') ?? '') &&
-    ownPart(tree, 'message/rfc822') !== undefined
+    bareSubject.test(fieldValue(mail.fields, 'subject') ?? '') &&
+    findLeaf(mail, 'message/rfc822') !== undefined
   )
 }
 

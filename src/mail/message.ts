@@ -8,12 +8,8 @@ import {
   looksLikeMessage,
   parseHeader,
 } from './header.ts'
-import { readAnyBody } from './any-body.ts'
 import { isAutomaticReply } from './inbound/automatic.ts'
-import { readOrdinaryBody } from './ordinary-body.ts'
-import { withShortBlankRuns } from './seven-bit.ts'
 import { storableText } from './text.ts'
-import type { MessageBody } from './message-body.ts'
 
 /** A message with its header, parsed once for all callers. */
 export type ReadMessage = { raw: Buffer; header: Header }
@@ -62,16 +58,6 @@ export function normalizedForHash(raw: Buffer): Buffer {
 function lineEndAfter(raw: Buffer, offset: number): number | undefined {
   const at = raw.indexOf(0x0a, offset)
   return at < 0 ? undefined : at + 1
-}
-
-/**
- * Reads the MIME body of a message (RFC 2045-2047). Its cost grows with the structure, so check
- * `exceedsLimits` first. Never throws.
- */
-export async function parseBody(raw: Buffer, header: Header): Promise<MessageBody> {
-  const isUsual = header.lineEnd === 'lf'
-  const body = isUsual ? withShortBlankRuns(raw.subarray(header.bodyOffset)) : undefined
-  return (body && readOrdinaryBody(header.fields, body)) ?? readAnyBody(raw, header)
 }
 
 /** The kind of a mail according to its header. */

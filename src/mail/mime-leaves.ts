@@ -1,6 +1,8 @@
+import { type CharsetTables, decodeCharset } from './charset.ts'
 import { fieldValue, type Header, type HeaderField, headerLineEnd, parseHeader } from './header.ts'
-import { boundaryOf, mediaType, type PartFields, partFields } from './part-fields.ts'
-import { decodeTransfer } from './transfer-encoding.ts'
+import { mediaType, type PartFields, partFields } from './part-fields.ts'
+import { withShortBlankRuns } from './seven-bit.ts'
+import { decodeOnce, decodeTransfer, type TransferEncoding } from './transfer-encoding.ts'
 
 /** A part of a message that is not a multipart, with its exact bytes. */
 export type MimeLeaf = Omit<PartFields, 'type' | 'isMultipart' | 'boundaries'> & {
@@ -15,70 +17,144 @@ export type MimeLeaf = Omit<PartFields, 'type' | 'isMultipart' | 'boundaries'> &
   content: Buffer
 }
 
+/** A message as its header and its leaves. */
+export type MimeMessage = { fields: readonly HeaderField[]; leaves: readonly MimeLeaf[] }
+
 const depthMax = 100
 const partsMax = 2_000
 
 /**
- * The leaves of a message in their order, with their exact bytes, whatever the line ends (CRLF, LF
- * or CR alone). Attached messages are leaves, and so is a multipart without parts. Examines at most
- * 2,000 parts in 100 levels; deeper structure is one leaf. Linear in bytes times levels. Never
- * throws.
+ * Reads the structure of a message: the one reader for the analysis, for bounces, and for mail that
+ * is handed in. The leaves are in their order, with their exact bytes, whatever the line ends
+ * (CRLF, LF or CR alone). Attached messages are leaves, and so is a multipart without parts.
+ * Examines at most 2,000 parts in 100 levels; deeper structure is one leaf. `header` is that of the
+ * message, if it is already parsed. Linear in bytes times levels. Never throws.
  */
-export function mimeLeaves(raw: Buffer): MimeLeaf[] {
+export function readMime(raw: Buffer, header?: Header): MimeMessage {
+  const given = header ?? parseHeader(raw)
+  const even = withLineFeeds(raw, given)
+  const its = even === raw ? given : parseHeader(even)
   const leaves: MimeLeaf[] = []
-  const budget = { parts: partsMax }
-  walk(raw, 'text/plain', { depth: 0, isAlternative: false, budget, leaves })
-  return leaves
+  const walk = { leaves, parts: partsMax, depthMax, deepest: 0, opensMessages: false }
+  walkEntity(even, top, walk, its)
+  if (even === raw) return { fields: its.fields, leaves }
+  const written = leaves.map((leaf) => {
+    const start = leaf.content.byteOffset - even.byteOffset
+    return { ...leaf, content: raw.subarray(start, start + leaf.content.length) }
+  })
+  return { fields: its.fields, leaves: written }
+}
+
+/** The first leaf of a type. */
+export function findLeaf({ leaves }: MimeMessage, type: string): MimeLeaf | undefined {
+  return leaves.find((leaf) => leaf.type === type)
 }
 
 /** The decoded bytes of a part; undefined for a transfer encoding we cannot decode. */
-export function leafBytes({ content, encoding }: MimeLeaf): Buffer | undefined {
-  if (encoding === 'identity') return content
-  if (encoding === undefined) return undefined
-  return Buffer.from(decodeTransfer(content.toString('latin1'), encoding), 'latin1')
+export function leafBytes(leaf: MimeLeaf): Buffer | undefined {
+  const encoding = encodingOf(leaf)
+  return encoding && decodeTransfer(leaf.content, encoding)
 }
 
+/**
+ * The text of a part with lines that end in LF; still encoded if we cannot decode its transfer
+ * encoding.
+ */
+export function leafText(leaf: MimeLeaf, tables?: CharsetTables): string {
+  const bytes = decodeOnce(withShortBlankRuns(leaf.content), encodingOf(leaf))
+  const text = decodeCharset(bytes, leaf.charset ?? '', tables)
+  if (!text.includes('\r')) return text
+  return text.includes('\n') ? text.replaceAll('\r\n', '\n') : text.replaceAll('\r', '\n')
+}
+
+/** The encoding of a part. A multipart has none (RFC 2045 §6.4), unless all of it is base64. */
+function encodingOf({ type, encoding, mayBeBase64, content }: MimeLeaf): TransferEncoding {
+  const isMultipart = type.startsWith('multipart/')
+  if (encoding === 'base64' && !isMultipart) return encoding
+  if (mayBeBase64 && isFoldedBase64(content)) return 'base64'
+  return isMultipart ? 'identity' : encoding
+}
+
+/** Whether a content is nothing but long lines of base64, as no text for people is. */
+function isFoldedBase64(content: Buffer): boolean {
+  return /^[A-Za-z\d+/]{24,}={0,2}(?:\r?\n[A-Za-z\d+/=]*)*$/.test(content.toString('latin1').trim())
+}
+
+const returnInStructure = /\r(?:\r(?!\n)|--|[a-z-]{1,60}[ \t]*:)/i
+
+/** Replaces CRs alone by LFs, if mail programs would end lines of the structure at them. */
+function withLineFeeds(raw: Buffer, { lineEnd }: Header): Buffer {
+  const text = raw.toString('latin1')
+  if (lineEnd === 'lf' && !returnInStructure.test(text)) return raw
+  return Buffer.from(text.replaceAll(/\r(?!\n)/g, '\n'), 'latin1')
+}
+
+/** Where entities stand: in the message itself, or in a multipart. */
+type Place = { depth: number; usualType: string; isAlternative: boolean; boundary: string }
+
+const top: Place = { depth: 0, usualType: 'text/plain', isAlternative: false, boundary: '' }
+
+/** What is found so far, and the parts and levels that may still be read. */
 type Walk = {
-  depth: number
-  isAlternative: boolean
-  budget: { parts: number }
   leaves: MimeLeaf[]
+  parts: number
+  depthMax: number
+  deepest: number
+  /** Whether attached messages are entities, not leaves. */
+  opensMessages: boolean
 }
 
-function walk(raw: Buffer, usualType: string, place: Walk): void {
-  const { depth, budget, leaves } = place
-  budget.parts -= 1
-  if (budget.parts < 0) return
-  const { fields, bodyOffset } = parseHeader(raw)
+function walkEntity(raw: Buffer, place: Place, walk: Walk, header = parseHeader(raw)): void {
+  const { depth, usualType, isAlternative } = place
+  walk.parts -= 1
+  if (walk.parts < 0) return
+  walk.deepest = Math.max(walk.deepest, depth)
+  const { fields, bodyOffset } = header
   const { type: named, isMultipart, boundaries, ...its } = partFields(fields)
   const content = raw.subarray(bodyOffset)
-  const type =
-    named ?? (fieldValue(fields, 'content-type') === undefined ? usualType : 'text/plain')
-  const mayHaveParts = depth < depthMax && (isMultipart || named === undefined)
-  const parts = mayHaveParts ? partsIn(content, { type, boundaries }, budget.parts) : []
-  if (parts.length > 0) {
-    const usualInside = named === 'multipart/digest' ? 'message/rfc822' : 'text/plain'
-    const isAlternative = place.isAlternative || named === 'multipart/alternative'
-    for (const part of parts) {
-      walk(part, usualInside, { depth: depth + 1, isAlternative, budget, leaves })
-    }
+  const isUntyped = named === undefined && fieldValue(fields, 'content-type') === undefined
+  const type = named ?? (isUntyped ? usualType : 'text/plain')
+  const mayHaveParts = depth < walk.depthMax && (isMultipart || named === undefined)
+  const found = mayHaveParts ? partsIn(content, { type, boundaries }, walk.parts + 1) : undefined
+  const inside = {
+    depth: depth + 1,
+    usualType: named === 'multipart/digest' ? 'message/rfc822' : 'text/plain',
+    isAlternative: isAlternative || named === 'multipart/alternative',
+    boundary: found?.boundary ?? '',
+  }
+  if (found) {
+    for (const part of found.parts) walkEntity(part, inside, walk)
     return
   }
-  const { isAlternative } = place
-  leaves.push({ ...its, fields, type, isTyped: named !== undefined, isAlternative, content })
+  if (isMultipart && boundaries.includes(place.boundary)) {
+    // A multipart with the boundary of the one around it: its parts are the next ones there.
+    place.isAlternative ||= named === 'multipart/alternative'
+    return
+  }
+  const isOpened = walk.opensMessages && depth < walk.depthMax && isMessage(type)
+  if (isOpened) walkEntity(content, inside, walk)
+  else
+    walk.leaves.push({ ...its, fields, type, isTyped: named !== undefined, isAlternative, content })
+}
+
+function isMessage(type: string): boolean {
+  return type === 'message/rfc822' || type === 'message/global'
 }
 
 type Typed = { type: string; boundaries: readonly string[] }
 
 /** The parts of a multipart, or of an entity whose type is damaged but its boundary is not. */
-function partsIn(content: Buffer, { type, boundaries }: Typed, most: number): Buffer[] {
+function partsIn(content: Buffer, { type, boundaries }: Typed, most: number): Parts | undefined {
   for (const boundary of boundaries) {
     const parts = partsOf(content, boundary, most)
-    if (parts.length > 0) return parts
+    if (parts.length > 0) return { boundary, parts }
   }
-  const guessed = type.startsWith('multipart/') ? guessedBoundary(content) : undefined
-  return guessed === undefined ? [] : partsOf(content, guessed, most)
+  const boundary = type.startsWith('multipart/') ? guessedBoundary(content) : undefined
+  const parts = boundary === undefined ? [] : partsOf(content, boundary, most)
+  return boundary !== undefined && parts.length > 0 ? { boundary, parts } : undefined
 }
+
+type Parts = { boundary: string; parts: Buffer[] }
 
 const guessedBytesMax = 64 * 1024
 const fieldLine = String.raw`[\w-]{1,60}:[^\r\n]{0,200}\r?[\r\n]`
@@ -142,10 +218,10 @@ export type StructureLimits = { headersMax: number; partsMax: number; nestingMax
 
 /**
  * Names the first limit that a message exceeds: the number of header fields, of MIME parts, or of
- * levels of parts inside parts. First counts the byte sequences that could begin a part: in
- * ordinary mail, even that number is within the limits. Otherwise walks the MIME structure (RFC
- * 2046 §5.1), line by line and without recursion. Linear. `header` is that of the message, if it is
- * already parsed; it saves time.
+ * levels of parts inside parts, attached messages included. First counts the byte sequences that
+ * could begin a part: in ordinary mail, even that number is within the limits. Linear in bytes
+ * times the levels that are allowed. `header` is that of the message, if it is already parsed; it
+ * saves time.
  */
 export function exceedsLimits(
   raw: Buffer,
@@ -154,11 +230,21 @@ export function exceedsLimits(
 ): 'headers' | 'parts' | 'nesting' | undefined {
   if (header && isPlainlyWithin(raw, limits, header)) return undefined
   if (headerLines(raw, limits.headersMax) > limits.headersMax) return 'headers'
-  const separators = countSeparators(raw)
+  const separators = countOf(raw, '\n--') + countOf(raw, '\r--')
   const enclosed = countOf(raw, '822') + countOf(raw, 'message/global')
   const partsAtMost = separators + enclosed + 1
   if (partsAtMost <= limits.partsMax && partsAtMost <= limits.nestingMax) return undefined
-  return measure(raw, limits)
+  const walk = {
+    leaves: [],
+    parts: limits.partsMax,
+    depthMax: limits.nestingMax + 1,
+    deepest: 0,
+    opensMessages: true,
+  }
+  const even = withLineFeeds(raw, header ?? parseHeader(raw))
+  walkEntity(even, top, walk)
+  if (walk.deepest > limits.nestingMax) return 'nesting'
+  return walk.parts < 0 ? 'parts' : undefined
 }
 
 /** A line has at least two bytes, one of them its line end. */
@@ -200,93 +286,8 @@ function isLineEnd(code: number | undefined): boolean {
   return code === undefined || code === 0x0a || code === 0x0d
 }
 
-/** The number of lines that start with two dashes: every delimiter of a part is one. */
-function countSeparators(raw: Buffer): number {
-  return countOf(raw, headerLineEnd(raw) === 'lf' ? '\n--' : '\r--')
-}
-
 function countOf(raw: Buffer, text: string): number {
   let count = 0
   for (let at = raw.indexOf(text); at >= 0; at = raw.indexOf(text, at + text.length)) count++
   return count
-}
-
-type Level = { boundary: string; depth: number }
-type State = { levels: Level[]; parts: number; depth: number; head: string[] | undefined }
-
-const delimiterCharsMax = 300
-const headCharsMax = 4000
-
-function measure(raw: Buffer, limits: StructureLimits): 'parts' | 'nesting' | undefined {
-  const state: State = { levels: [], parts: 1, depth: 0, head: [] }
-  const lineEnd = headerLineEnd(raw) === 'lf' ? 0x0a : 0x0d
-  let start = 0
-  while (start < raw.length) {
-    const found = raw.indexOf(lineEnd, start)
-    const end = found < 0 ? raw.length : found
-    readLine(raw, start, end, state)
-    if (state.parts > limits.partsMax) return 'parts'
-    if (state.depth > limits.nestingMax || state.levels.length > limits.nestingMax) return 'nesting'
-    start = end + 1
-  }
-  return undefined
-}
-
-function readLine(raw: Buffer, start: number, end: number, state: State): void {
-  if (raw[start] === 0x2d && raw[start + 1] === 0x2d) {
-    const line = raw.toString('latin1', start + 2, Math.min(end, start + delimiterCharsMax))
-    if (readDelimiter(line.trimEnd(), state)) return
-  }
-  if (!state.head) return
-  const isBlank = start === end || (end - start === 1 && raw[start] === 0x0d)
-  if (isBlank) finishHead(state)
-  else if (state.head.length < 1000) {
-    state.head.push(raw.toString('latin1', start, Math.min(end, start + headCharsMax)))
-  }
-}
-
-/**
- * Handles a line that may be a delimiter, and returns whether it is one. A delimiter may belong to
- * any open level and closes the levels inside that level.
- */
-function readDelimiter(line: string, state: State): boolean {
-  for (let at = state.levels.length - 1; at >= 0; at--) {
-    const level = state.levels[at]
-    if (!level || !line.startsWith(level.boundary)) continue
-    const rest = line.slice(level.boundary.length)
-    if (rest !== '' && rest !== '--') continue
-    state.levels.length = rest === '' ? at + 1 : at
-    state.depth = level.depth
-    state.head = rest === '' ? [] : undefined
-    if (rest === '') state.parts++
-    return true
-  }
-  return false
-}
-
-function finishHead(state: State): void {
-  const written = contentType(state.head ?? [])
-  const type = mediaType(written) ?? 'multipart/mixed'
-  state.head = undefined
-  if (type.startsWith('multipart/')) {
-    const boundary = boundaryOf(written)
-    if (boundary !== undefined) {
-      state.depth++
-      state.levels.push({ boundary, depth: state.depth })
-    }
-  } else if (type === 'message/rfc822' || type === 'message/global') {
-    state.depth++
-    state.parts++
-    state.head = []
-  }
-}
-
-function contentType(head: readonly string[]): string {
-  const at = head.findIndex((line) => /^content-type[ \t]*:/i.test(line))
-  if (at < 0) return ''
-  const lines = [(head[at] ?? '').slice((head[at] ?? '').indexOf(':') + 1)]
-  for (let next = at + 1; /^[ \t]/.test(head[next] ?? '') && lines.length < 50; next++) {
-    lines.push(head[next] ?? '')
-  }
-  return lines.join(' ').trim().slice(0, headCharsMax)
 }

@@ -3,7 +3,7 @@ import type { ReportLine } from './arf.ts'
 import { decodeHeaderText } from './encoded-word.ts'
 import { parseHeader } from './header.ts'
 import { CLASS_FIELD, type FeedbackType, feedbackTypes, parseFeedbackReport } from './mail-parts.ts'
-import { leafText, ownPart, parseMimeTree } from './mime-tree.ts'
+import { findLeaf, leafText, readMime } from './mime-leaves.ts'
 import { boundaryOf } from './part-fields.ts'
 import { decodeTransfer } from './transfer-encoding.ts'
 
@@ -32,7 +32,7 @@ export function readOwnReport(raw: Buffer): OwnReport | undefined {
     .split(`--${boundary}--`, 1)
     .flatMap((text) => text.split(`--${boundary}\r\n`))
   if (first === undefined) return undefined
-  const text = Buffer.from(textOf(first), 'latin1').toString('utf8')
+  const text = textOf(first)
   if (/^multipart\/mixed/i.test(type)) {
     const attached = others.map((part) => Buffer.from(contentOf(part), 'latin1'))
     return { text, message: undefined, attached }
@@ -67,8 +67,8 @@ export function readReportLine(raw: Buffer): ReportLine {
 /** The fields of a report; for a report in JSON, the equivalent fields. */
 function fieldsOf(raw: Buffer): Map<string, string> {
   const fields = new Map(parseFeedbackReport(raw)?.fields)
-  const tree = fields.get('Feedback-Type') === 'xarf' ? parseMimeTree(raw) : undefined
-  const part = tree && ownPart(tree, 'application/json')
+  const mail = fields.get('Feedback-Type') === 'xarf' ? readMime(raw) : undefined
+  const part = mail && findLeaf(mail, 'application/json')
   if (part === undefined) return fields
   const report = xarfFacts.safeParse(jsonOf(leafText(part))).data
   if (report === undefined) return fields
@@ -102,8 +102,9 @@ function isFeedbackType(type: string): type is FeedbackType {
 }
 
 function textOf(part: string): string {
+  const bytes = Buffer.from(contentOf(part), 'latin1')
   const isEncoded = headerOf(part).includes('quoted-printable')
-  return isEncoded ? decodeTransfer(contentOf(part), 'quoted-printable') : contentOf(part)
+  return decodeTransfer(bytes, isEncoded ? 'quoted-printable' : 'identity').toString()
 }
 
 function headerOf(part: string): string {

@@ -1,4 +1,5 @@
-import { decodeCharset, decodeHeaderText } from './encoded-word.ts'
+import { decodeCharset } from './charset.ts'
+import { decodeHeaderText } from './encoded-word.ts'
 import type { HeaderField } from './header.ts'
 import { remembered } from './text.ts'
 import { transferEncoding, type TransferEncoding } from './transfer-encoding.ts'

@@ -1,6 +1,5 @@
 import { type HeaderField, looksLikeMessage, parseHeader } from './header.ts'
-import { type Entity, leafText } from './mime-tree.ts'
-import { partFields } from './part-fields.ts'
+import { leafBytes, type MimeLeaf } from './mime-leaves.ts'
 
 /** Types of parts that hold a message, as different mail systems name them. */
 export const messageTypes: readonly string[] = [
@@ -16,44 +15,32 @@ const vagueTypes =
   /^(?:application\/(?:octet-stream|x-[\w.-]{1,60}|eml|rfc822)|text\/(?:plain|x-[\w.-]{1,60}))$/
 
 const partsMax = 50
-const headerCharsMax = 128 * 1024
-const encodedCharsMax = 2 * headerCharsMax
-
-/** The parts of a mail in their order, at most 50; an attached message is one part. */
-export function ownParts(tree: Entity): Entity[] {
-  const parts: Entity[] = []
-  const rest = [tree]
-  for (let seen = 0; rest.length > 0 && seen < partsMax; seen++) {
-    const entity = rest.shift() as Entity
-    if (entity.body.kind === 'multipart') {
-      rest.unshift(...entity.body.parts.slice(0, partsMax).map((part) => part.entity))
-    } else parts.push(entity)
-  }
-  return parts
-}
+const headerBytesMax = 128 * 1024
+const encodedBytesMax = 2 * headerBytesMax
 
 /**
  * The headers of the messages that a report or a notification encloses: whole messages or only
  * headers, also in parts without a proper type. The first part never counts as one if its type is
- * text, because people also quote headers.
+ * text, because people also quote headers. Reads at most 50 parts.
  */
-export function returnedHeaders(parts: readonly Entity[]): HeaderField[][] {
-  return parts.flatMap((entity, index) => {
-    const fields = headerIn(entity, index === 0)
+export function returnedHeaders(leaves: readonly MimeLeaf[]): HeaderField[][] {
+  return leaves.slice(0, partsMax).flatMap((leaf, index) => {
+    const fields = headerIn(leaf, index === 0)
     return fields ? [fields] : []
   })
 }
 
-function headerIn(entity: Entity, isFirst: boolean): HeaderField[] | undefined {
-  const { body, type } = entity
-  if (body.kind === 'message') return body.message.fields
-  if (body.kind !== 'leaf') return undefined
+function headerIn(leaf: MimeLeaf, isFirst: boolean): HeaderField[] | undefined {
+  const { type, content } = leaf
   const isNamed = messageTypes.includes(type) || headerTypes.includes(type)
-  if (!isNamed && (isFirst || !mayHoldMessage({ type, name: partFields(entity.fields).name })))
-    return undefined
-  const start = { ...entity, body: { ...body, text: body.text.slice(0, encodedCharsMax) } }
-  const text = leafText(start).slice(0, headerCharsMax).trimStart()
-  const header = parseHeader(Buffer.from(text, 'latin1'))
+  if (!isNamed && (isFirst || !mayHoldMessage(leaf))) return undefined
+  const start = content.subarray(0, encodedBytesMax)
+  const text = (leafBytes({ ...leaf, content: start }) ?? start).toString(
+    'latin1',
+    0,
+    headerBytesMax,
+  )
+  const header = parseHeader(Buffer.from(text.trimStart(), 'latin1'))
   return isNamed || looksLikeMessage(header) ? header.fields : undefined
 }
 

@@ -79,9 +79,16 @@ export function transferEncoding(value = ''): TransferEncoding {
   return hidden.test(name) ? undefined : 'identity'
 }
 
-/** Decodes text in a transfer encoding to bytes, as leniently as mail readers do. Never throws. */
-export function decodeTransfer(text: string, encoding: 'base64' | 'quoted-printable'): string {
-  return encoding === 'base64' ? decodeBase64(text) : decodeQuotedPrintable(text)
+/** Removes a transfer encoding, as leniently as mail programs do. Linear; never throws. */
+export function decodeTransfer(content: Buffer, encoding: TransferEncoding): Buffer {
+  const bytes = decodeOnce(content, encoding)
+  return bytes.buffer === scratch.buffer ? Buffer.from(bytes) : bytes
+}
+
+/** Like `decodeTransfer`, but the result is valid only until the next call. Saves a copy. */
+export function decodeOnce(content: Buffer, encoding: TransferEncoding): Buffer {
+  if (encoding === 'base64') return decodeBase64(content.toString('latin1'))
+  return encoding === 'quoted-printable' ? decodeQuoted(content) : content
 }
 
 /** Encodes bytes in lines of at most 76 characters that end in CRLF. */
@@ -89,10 +96,13 @@ export function encodeTransfer(bytes: string, encoding: 'base64' | 'quoted-print
   return encoding === 'base64' ? encodeBase64(bytes) : encodeQuotedPrintable(bytes)
 }
 
-function decodeBase64(text: string): string {
+const cleanBase64 = /^[A-Za-z0-9+/\r\n\t ]*={0,2}[\r\n\t ]*$/
+
+function decodeBase64(text: string): Buffer {
+  if (cleanBase64.test(text)) return Buffer.from(text, 'base64')
   // Readers continue after padding in the middle, so each padded section is decoded separately.
   const stretches = text.replace(/[^A-Za-z0-9+/=]/g, '').match(/[^=]+/g) ?? []
-  return stretches.map((stretch) => Buffer.from(stretch, 'base64').toString('latin1')).join('')
+  return Buffer.concat(stretches.map((stretch) => Buffer.from(stretch, 'base64')))
 }
 
 function encodeBase64(bytes: string): string {
@@ -103,23 +113,61 @@ function encodeBase64(bytes: string): string {
   return lines.map((line) => `${line}\r\n`).join('')
 }
 
-function decodeQuotedPrintable(text: string): string {
-  const joined = trimLineEnds(text).replace(/=\r?\n/g, '')
-  return unquoted(joined.endsWith('=') ? joined.slice(0, -1) : joined)
+/** Holds decoded bytes; reused for all parts, because allocating costs more than filling. */
+let scratch = Buffer.alloc(64 * 1024)
+
+const carriageReturn = 0x0d
+const lineFeed = 0x0a
+
+/** Decodes quoted-printable (RFC 2045 §6.7) into `scratch`. An `=` of no use stands for itself. */
+function decodeQuoted(content: Buffer): Buffer {
+  const { length } = content
+  if (scratch.length < length) scratch = Buffer.alloc(length * 2)
+  const to = scratch
+  let end = 0
+  /** The end without the blanks behind the last other byte, which do not count at a line end. */
+  let solid = 0
+  for (let at = 0; at < length;) {
+    const code = content[at] ?? 0
+    if (code === 0x20 || code === 0x09) {
+      to[end++] = code
+      at++
+      continue
+    }
+    if (code === equalsSign) {
+      const value = hexPair(content[at + 1], content[at + 2])
+      const next = value >= 0 ? at + 3 : softBreakEnd(content, at + 1)
+      if (value >= 0) to[end++] = value
+      else if (next < 0) at = literalEnd(content, at, to, end++)
+      if (next >= 0) at = next
+    } else {
+      if (code === carriageReturn || code === lineFeed) end = solid
+      to[end++] = code
+      at++
+    }
+    solid = end
+  }
+  return scratch.subarray(0, solid)
 }
 
-function unquoted(text: string): string {
-  let at = text.indexOf('=')
-  if (at < 0) return text
-  const bytes = Buffer.from(text, 'latin1')
-  let end = at
-  while (at < bytes.length) {
-    const byte = bytes[at] ?? 0
-    const value = byte === 0x3d ? hexValue(bytes[at + 1], bytes[at + 2]) : -1
-    bytes[end++] = value < 0 ? byte : value
-    at += value < 0 ? 1 : 3
-  }
-  return bytes.toString('latin1', 0, end)
+/** Where the line after a soft line break begins; -1 if there is none. */
+function softBreakEnd(content: Buffer, from: number): number {
+  let at = from
+  while (content[at] === 0x20 || content[at] === 0x09) at++
+  const code = content[at]
+  if (code === carriageReturn) return content[at + 1] === lineFeed ? at + 2 : at + 1
+  return code === undefined || code === lineFeed ? Math.min(at + 1, content.length) : -1
+}
+
+/**
+ * Writes the byte of an `=` that is neither of RFC 2045's uses, and returns where the next begins:
+ * a soft line break may have been put between its two digits.
+ */
+function literalEnd(content: Buffer, at: number, to: Buffer, end: number): number {
+  const next = content[at + 2] === equalsSign ? softBreakEnd(content, at + 3) : -1
+  const value = next < 0 ? -1 : hexPair(content[at + 1], content[next])
+  to[end] = value < 0 ? equalsSign : value
+  return value < 0 ? at + 1 : next + 1
 }
 
 const digitValues = new Int8Array(256).fill(-1)
@@ -129,19 +177,10 @@ for (const [value, digit] of [...'0123456789ABCDEF'].entries()) {
 }
 
 /** The value of two hexadecimal digits, or -1. */
-function hexValue(high: number | undefined, low: number | undefined): number {
+function hexPair(high: number | undefined, low: number | undefined): number {
   if (high === undefined || low === undefined) return -1
   const [first = -1, second = -1] = [digitValues[high], digitValues[low]]
   return first < 0 || second < 0 ? -1 : first * 16 + second
-}
-
-/** Removes white space at line ends, which was added in transit (RFC 2045 §6.7 rule 3). */
-function trimLineEnds(text: string): string {
-  if (!/[ \t]\r?\n/.test(text)) return text
-  return text
-    .split('\n')
-    .map((line) => (line.endsWith('\r') ? `${trimBlanks(line.slice(0, -1))}\r` : trimBlanks(line)))
-    .join('\n')
 }
 
 /** Removes spaces and tabs at the end of a text; no other byte counts as white space. */

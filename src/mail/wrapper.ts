@@ -8,7 +8,7 @@ import {
   parseHeader,
 } from './header.ts'
 import { isInternal, type NetworkSet, parseIp } from './ip.ts'
-import { leafBytes, type MimeLeaf, mimeLeaves } from './mime-leaves.ts'
+import { leafBytes, type MimeLeaf, readMime } from './mime-leaves.ts'
 import { parseReceived } from './received.ts'
 
 /**
@@ -67,7 +67,7 @@ export function wrapperOf(raw: Buffer, side: OwnSide): Wrapper | undefined {
 
 /** The leaves of a message; those of an opaque S/MIME signature instead of the signature. */
 export function openedLeaves(raw: Buffer, depth = 0): MimeLeaf[] {
-  return mimeLeaves(raw).flatMap((leaf) => {
+  return readMime(raw).leaves.flatMap((leaf) => {
     const isOpaque = /^application\/(?:x-)?pkcs7-mime$/.test(leaf.type)
     const inside = isOpaque && depth < SIGNED_DEPTH_MAX ? leafBytes(leaf) : undefined
     const content = inside && signedContent(inside)

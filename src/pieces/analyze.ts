@@ -4,14 +4,8 @@ import { type CfblFinding, judgeCfbl } from '../mail/cfbl.ts'
 import { decodeHeaderText } from '../mail/encoded-word.ts'
 import { fieldValue, type Header, type HeaderField, parseHeader } from '../mail/header.ts'
 import { parseListUnsubscribe, type Unsubscribe } from '../mail/list-unsubscribe.ts'
-import {
-  type ExtractedFields,
-  fieldsOf,
-  messageKind,
-  type MessageKind,
-  parseBody,
-} from '../mail/message.ts'
-import { type BodyAttachment } from '../mail/message-body.ts'
+import { type ExtractedFields, fieldsOf, messageKind, type MessageKind } from '../mail/message.ts'
+import { type BodyAttachment, parseBody } from '../mail/message-body.ts'
 import { exceedsLimits } from '../mail/mime-leaves.ts'
 import { storableText } from '../mail/text.ts'
 import type { Authenticated, Authentication } from '../origin/authenticity/authenticate.ts'

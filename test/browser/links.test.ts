@@ -4,7 +4,7 @@ import { closeAfterTests } from '../support/after-tests.ts'
 import { chanceFrom } from '../support/chance.ts'
 import { corpusFiles } from '../support/corpus.ts'
 import { parseHeader } from '../../src/mail/header.ts'
-import { parseBody } from '../../src/mail/message.ts'
+import { parseBody } from '../../src/mail/message-body.ts'
 import { startChromium } from './chromium.ts'
 
 const browser = await closeAfterTests(startChromium())

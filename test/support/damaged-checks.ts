@@ -1,5 +1,5 @@
 import { parseHeader } from '../../src/mail/header.ts'
-import { parseBody } from '../../src/mail/message.ts'
+import { parseBody } from '../../src/mail/message-body.ts'
 import { analyzeForCounting } from '../../src/pieces/analyze.ts'
 import {
   damagesOf,

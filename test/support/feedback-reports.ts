@@ -2,14 +2,13 @@ import { createHash } from 'node:crypto'
 import { analyzePlainly, type PlainAnalysis } from '../../src/pieces/analyze.ts'
 import { redactionKey } from '../../src/evidence/codes.ts'
 import { answerKeys, answerLinks, composeAnswerAddress } from '../../src/mail/verp.ts'
-import { type Entity, leafText, leavesOf, parseMimeTree } from '../../src/mail/mime-tree.ts'
-import { partFields } from '../../src/mail/part-fields.ts'
+import { leafBytes, type MimeLeaf, readMime } from '../../src/mail/mime-leaves.ts'
+import { parseHeader } from '../../src/mail/header.ts'
 import { encodeTransfer } from '../../src/mail/transfer-encoding.ts'
 import { composeFeedback } from '../../src/parsing/compose-report.ts'
 import type { FeedbackContent } from '../../src/parsing/feedback-content.ts'
 import { recipientsIn } from '../../src/evidence/identity.ts'
 import type { Secrets } from './leaks.ts'
-import { composeMimeTree, newField } from './mime-text.ts'
 
 /**
  * A message into which the data of its reporter was inserted in every known way, and the input of
@@ -74,17 +73,14 @@ export async function reportedMessage(
   { name, raw }: { name: string; raw: Buffer },
   index: number,
 ): Promise<ReportedMessage | undefined> {
-  const tree = parseMimeTree(raw)
-  if (tree === undefined) return undefined
-  const { delivered, claimed } = recipientsIn(tree.fields)
+  const { delivered, claimed } = recipientsIn(parseHeader(raw).fields)
   const recipients = [...new Set([...delivered, ...claimed])]
-  const { hasTokens, tree: withData } = plant(tree)
-  const planted = composeMimeTree(withData)
+  const planted = withData(raw)
   const analysis = await analyzePlainly(planted, { trustedRelays: [], ignoreStamps: false })
   if (analysis.origin === null) return undefined
   const secrets: Secrets = {
     addresses: [account, ...recipients.filter((address) => /^[^@]+@[^@]+\.[^@]+$/.test(address))],
-    words: ['zoe quarry', 'zoe.quarry4711', ...(hasTokens ? [token, subscriber] : [])],
+    words: ['zoe quarry', 'zoe.quarry4711', token, subscriber],
   }
   const domains = [account, ...recipients].map((address) => address.replace(/^.*@/, ''))
   return { name, planted, content: contentOf(index), analysis, secrets, domains }
@@ -95,33 +91,34 @@ export async function feedbackOn({ planted, analysis, content }: ReportedMessage
   return (await composeFeedback(planted, analysis, content)).raw
 }
 
-function plant(tree: Entity): { tree: Entity; hasTokens: boolean } {
+/** Adds the data of the reporter to the header, and to the first text that can be written again. */
+function withData(raw: Buffer): Buffer {
   const base64 = Buffer.from(`id=1&m=${account}`).toString('base64url')
-  const fields = [
-    newField('Delivered-To', account),
-    newField('X-Planted', `${account.replace('@', '=')}; ${base64}`),
-    newField('X-Planted-Id', `${token}:${subscriber}`),
-    newField(
-      'List-Unsubscribe',
-      `<https://list.example/u/${token}?m=${account.replace('@', '%40')}>`,
-    ),
-    newField('Cc', `"Quarry, Zoe" <${account}>`),
+  const lines = [
+    `Delivered-To: ${account}`,
+    `X-Planted: ${account.replace('@', '=')}; ${base64}`,
+    `X-Planted-Id: ${token}:${subscriber}`,
+    `List-Unsubscribe: <https://list.example/u/${token}?m=${account.replace('@', '%40')}>`,
+    `Cc: "Quarry, Zoe" <${account}>`,
   ]
-  const leaf = leavesOf(tree).find(
-    (one) =>
-      one.type.startsWith('text/') &&
-      one.encoding !== undefined &&
-      !/utf-?(?:16|32)|ucs|2022|utf-?7|hz/i.test(partFields(one.fields).charset ?? ''),
-  )
-  if (leaf?.body.kind === 'leaf' && leaf.encoding !== undefined) {
-    const text = `${leafText(leaf).replace(/\r?\n?$/, '')}\r\n${plantedText(base64)}\r\n`
-    const { encoding } = leaf
-    leaf.body = {
-      kind: 'leaf',
-      text: encoding === 'identity' ? text : encodeTransfer(text, encoding),
-    }
-  }
-  return { tree: { ...tree, fields: [...fields, ...tree.fields] }, hasTokens: true }
+  const header = Buffer.from(lines.map((line) => `${line}\r\n`).join(''), 'latin1')
+  const leaf = readMime(raw).leaves.find(isWritable)
+  if (!leaf) return Buffer.concat([header, raw])
+  const { content, encoding = 'identity' } = leaf
+  const text = `${textIn(leaf).replace(/\r?\n?$/, '')}\r\n${plantedText(base64)}\r\n`
+  const written = encoding === 'identity' ? text : encodeTransfer(text, encoding)
+  const start = content.byteOffset - raw.byteOffset
+  const [before, after] = [raw.subarray(0, start), raw.subarray(start + content.length)]
+  return Buffer.concat([header, before, Buffer.from(written, 'latin1'), after])
+}
+
+function isWritable({ type, encoding, charset = '' }: MimeLeaf): boolean {
+  const isText = type.startsWith('text/') && encoding !== undefined
+  return isText && !/utf-?(?:16|32)|ucs|2022|utf-?7|hz/i.test(charset)
+}
+
+function textIn(leaf: MimeLeaf): string {
+  return leafBytes(leaf)?.toString('latin1') ?? ''
 }
 
 function plantedText(base64: string): string {

@@ -1,5 +1,5 @@
 import { parseHeader } from '../../mail/header.ts'
-import { parseBody } from '../../mail/message.ts'
+import { parseBody } from '../../mail/message-body.ts'
 import { viewBody } from '../../pieces/body-view.ts'
 import { spellPieces, TEXT_ROWS, textsOf } from '../../pieces/text-pieces.ts'
 import type { ModelReport } from '../../verdict/model/figures.ts'

@@ -1,9 +1,16 @@
 import { parseMailboxes } from '../address.ts'
-import { decodeCharset, decodeHeaderText } from '../encoded-word.ts'
+import { decodeHeaderText } from '../encoded-word.ts'
 import { fieldValue, type HeaderField } from '../header.ts'
-import { type Entity, leafText, ownPart, parseMimeTree } from '../mime-tree.ts'
-import { partFields } from '../part-fields.ts'
-import { ownParts, returnedHeaders } from '../returned-message.ts'
+import {
+  findLeaf,
+  leafBytes,
+  leafText,
+  type MimeLeaf,
+  type MimeMessage,
+  readMime,
+} from '../mime-leaves.ts'
+import { mediaType } from '../part-fields.ts'
+import { returnedHeaders } from '../returned-message.ts'
 import { bounceReason, isHardBounce } from './bounce-reason.ts'
 import { inferredStatus, preferredStatus, replyCodeIn, statusIn } from './codes.ts'
 import { looksLikeBounce } from './looks-like-bounce.ts'
@@ -45,8 +52,7 @@ export type BounceResult = {
  * other mail. Accepts any line ends. Never throws.
  */
 export function parseBounce(raw: Buffer): { results: BounceResult[] } | undefined {
-  const tree = parseMimeTree(raw)
-  return tree && bounceIn(tree)
+  return bounceIn(readMime(raw))
 }
 
 /**
@@ -54,47 +60,48 @@ export function parseBounce(raw: Buffer): { results: BounceResult[] } | undefine
  * there is a result even if the text says nothing that can be read.
  */
 export function bounceIn(
-  tree: Entity,
+  mail: MimeMessage,
   { isNotice = false }: { isNotice?: boolean } = {},
 ): { results: BounceResult[] } | undefined {
-  const results = resultsIn(tree, { isNotice })
+  const results = resultsIn(mail, { isNotice })
   if (results.length > 0 || !isNotice) return found(results)
-  const text = explanationOf(tree)
-  const action = actionStatedIn(tree.fields, text)
+  const text = explanationOf(mail)
+  const action = actionStatedIn(mail.fields, text)
   return found([judged({ ...unstated, recipient: '', text, action, context: text })])
 }
 
 function resultsIn(
-  tree: Entity,
+  mail: MimeMessage,
   { isNotice = false, isEnclosed = false }: { isNotice?: boolean; isEnclosed?: boolean } = {},
 ): BounceResult[] {
-  const explanation = explanationOf(tree)
+  const { fields } = mail
+  const explanation = explanationOf(mail)
   const events = deliveryEvents(explanation)
   if (events !== undefined) return events.map((event) => judged(event))
-  const part = statusTypes.map((type) => ownPart(tree, type)).find((one) => one !== undefined)
+  const part = statusTypes.map((type) => findLeaf(mail, type)).find((one) => one !== undefined)
   if (part !== undefined) {
-    const groups = recipientGroups(leafText(part))
-    const isByRule = tree.type === 'multipart/report'
+    const groups = recipientGroups(bytesOf(part))
+    const isByRule = mediaType(fieldValue(fields, 'content-type') ?? '') === 'multipart/report'
     const clear = isByRule ? groups : groups.map(withoutVagueStatus)
-    const results = groupResults(tree.fields, clear, explanation)
+    const results = groupResults(fields, clear, explanation)
     if (results.length > 0) return results
   }
   const isReport = part !== undefined
-  const notice = forwardedNotice(tree.fields, explanation)
-  const returned = ownPart(tree, 'message/rfc822')
+  const notice = forwardedNotice(fields, explanation)
+  const returned = findLeaf(mail, 'message/rfc822')
   const isStated = isReport || isNotice || notice !== undefined
-  if (!isStated && !looksLikeBounce(tree.fields, explanation, returned !== undefined)) return []
+  if (!isStated && !looksLikeBounce(fields, explanation, returned !== undefined)) return []
   const text = notice ?? explanation
-  const written = groupResults(tree.fields, recipientGroups(text, 'in a text'), text)
-  const results = written.length > 0 ? written : resultsInText(tree.fields, text)
+  const written = groupResults(fields, recipientGroups(text, 'in a text'), text)
+  const results = written.length > 0 ? written : resultsInText(fields, text)
   if (results.some(({ recipient }) => recipient !== '')) {
     return isReport ? results.map(withoutCause) : results
   }
   // No recipient is named: the enclosed message may be the notification, or name the recipient.
-  const enclosed = returned?.body.kind === 'message' && !isEnclosed && returned.body.message
-  const others = enclosed ? resultsIn(enclosed, { isEnclosed: true }) : []
+  const enclosed = returned && !isEnclosed ? leafBytes(returned) : undefined
+  const others = enclosed ? resultsIn(readMime(enclosed), { isEnclosed: true }) : []
   if (others.length > 0) return others
-  const unnamed = unnamedResults(results, tree, text)
+  const unnamed = unnamedResults(results, mail, text)
   return isReport ? unnamed.map(withoutCause) : unnamed
 }
 
@@ -103,13 +110,13 @@ function resultsIn(
  */
 function unnamedResults(
   results: readonly BounceResult[],
-  tree: Entity,
+  mail: MimeMessage,
   text: string,
 ): BounceResult[] {
-  const [recipient = '', ...more] = returnedTo(tree)
+  const [recipient = '', ...more] = returnedTo(mail)
   if (recipient === '' || more.length > 0) return [...results]
   if (results.length > 0) return results.map((result) => ({ ...result, recipient }))
-  const action = actionStatedIn(tree.fields, text)
+  const action = actionStatedIn(mail.fields, text)
   return [judged({ ...unstated, recipient, text, action, context: text })]
 }
 
@@ -132,8 +139,8 @@ function withoutCause(result: BounceResult): BounceResult {
   return { ...result, reason, status: inferredStatus(reason, result.status?.[0] === '4' ? 4 : 5) }
 }
 
-function returnedTo(tree: Entity): string[] {
-  const [fields = []] = returnedHeaders(ownParts(tree))
+function returnedTo({ leaves }: MimeMessage): string[] {
+  const [fields = []] = returnedHeaders(leaves)
   return parseMailboxes((fieldValue(fields, 'to') ?? '').slice(0, 8192)).map(
     ({ address }) => address,
   )
@@ -148,25 +155,21 @@ function found(results: BounceResult[]): { results: BounceResult[] } | undefined
 }
 
 /** The first readable text that is not part of the returned message. */
-function explanationOf(tree: Entity): string {
-  const part = ownPart(tree, 'text/plain') ?? ownPart(tree, 'text/html')
-  if (part === undefined) return textOf(firstLeaf(tree).slice(0, explanationCharsMax))
-  const { charset } = partFields(part.fields)
-  const bytes = Buffer.from(leafText(part).slice(0, explanationCharsMax), 'latin1')
-  const text = textOf(decodeCharset(bytes, charset ?? 'utf-8'))
+function explanationOf(mail: MimeMessage): string {
+  const part = findLeaf(mail, 'text/plain') ?? findLeaf(mail, 'text/html')
+  if (part === undefined) {
+    const first = mail.leaves.find(({ type }) => !isMessage.test(type))
+    return first ? bytesOf(first).slice(0, explanationCharsMax) : ''
+  }
+  const text = leafText(part).slice(0, explanationCharsMax)
   return part.type === 'text/html' ? withoutTags(text) : text
 }
 
-/** The first leaf outside a returned message, for mail in which no part is declared as text. */
-function firstLeaf({ body }: Entity): string {
-  if (body.kind === 'leaf') return body.text
-  if (body.kind === 'message') return ''
-  const first = body.parts.find(({ entity }) => entity.body.kind !== 'message')
-  return first === undefined ? '' : firstLeaf(first.entity)
-}
+const isMessage = /^message\/(?:rfc822|global)$/
 
-function textOf(text: string): string {
-  return text.replace(/\r\n/g, '\n')
+/** The decoded bytes of a part as a Latin-1 view with lines that end in LF. */
+function bytesOf(part: MimeLeaf): string {
+  return (leafBytes(part) ?? part.content).toString('latin1').replace(/\r\n?/g, '\n')
 }
 
 function groupResults(

@@ -162,8 +162,7 @@ function fromQuotedPrintable(given: ReadMessage): Buffer | undefined {
   const start = raw.toString('latin1', 0, header.bodyOffset)
   if (!start.includes('=3D') && !/=\r?\n/.test(start)) return undefined
   if (/=(?![\dA-Fa-f]{2}|[ \t]{0,20}\r?\n|$)/.test(headOf(given))) return undefined
-  const text = decodeTransfer(raw.toString('latin1'), 'quoted-printable')
-  return ifMessage(Buffer.from(text, 'latin1'))
+  return ifMessage(decodeTransfer(raw, 'quoted-printable'))
 }
 
 const base64Chars = /^[A-Za-z0-9+/\s]{40,}={0,2}\s*$/
@@ -184,9 +183,7 @@ function fromPart({ raw, header: { fields, bodyOffset } }: ReadMessage): Buffer 
     return undefined
   }
   const encoding = transferEncoding(fieldValue(fields, 'content-transfer-encoding'))
-  const content = raw.subarray(bodyOffset)
-  if (encoding === undefined || encoding === 'identity') return ifMessage(content)
-  return ifMessage(Buffer.from(decodeTransfer(content.toString('latin1'), encoding), 'latin1'))
+  return ifMessage(decodeTransfer(raw.subarray(bodyOffset), encoding))
 }
 
 /**

@@ -3,7 +3,7 @@ import { parseMailboxes } from '../address.ts'
 import { type Delivery, withDeliveryTrace } from '../delivery-trace.ts'
 import { fieldValue, fieldValues, type HeaderField, parseHeader } from '../header.ts'
 import { messageAtStart } from '../message.ts'
-import { leafBytes, type MimeLeaf, mimeLeaves } from '../mime-leaves.ts'
+import { leafBytes, type MimeLeaf, readMime } from '../mime-leaves.ts'
 import { headerTypes, mayHoldMessage, messageTypes } from '../returned-message.ts'
 
 /** A complaint of somebody else about a message, as the message and the kind of the report. */
@@ -36,8 +36,7 @@ const otherReports = [
  * failed authentication. Pure, linear, and never throws.
  */
 export function complaintIn(raw: Buffer): Complaint | undefined {
-  const leaves = mimeLeaves(raw)
-  const { fields } = parseHeader(raw)
+  const { fields, leaves } = readMime(raw)
   const statement = statementIn(leaves, fields)
   const message = statement && (statement.message ?? messageIn(leaves))
   if (!message) return undefined

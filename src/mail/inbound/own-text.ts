@@ -1,7 +1,5 @@
 import { withoutTags } from '../bounces/recipients-in-text.ts'
-import { decodeCharset } from '../encoded-word.ts'
-import { type Entity, leafText, ownPart } from '../mime-tree.ts'
-import { partFields } from '../part-fields.ts'
+import { findLeaf, leafText, type MimeLeaf, type MimeMessage } from '../mime-leaves.ts'
 
 const partCharsMax = 128 * 1024
 
@@ -9,17 +7,15 @@ const partCharsMax = 128 * 1024
  * The text of a message for its reader: the first text/plain part if it is not blank, else the HTML
  * part without tags and quotations. Attached messages are left out.
  */
-export function readableText(tree: Entity): string {
-  const plain = decoded(ownPart(tree, 'text/plain'))
+export function readableText(mail: MimeMessage): string {
+  const plain = decoded(findLeaf(mail, 'text/plain'))
   if (plain.trim() !== '') return plain
-  const html = decoded(ownPart(tree, 'text/html'))
+  const html = decoded(findLeaf(mail, 'text/html'))
   return html === '' ? '' : shownText(html)
 }
 
-function decoded(part: Entity | undefined): string {
-  if (part === undefined) return ''
-  const { charset = 'utf-8' } = partFields(part.fields)
-  return decodeCharset(Buffer.from(leafText(part).slice(0, partCharsMax), 'latin1'), charset)
+function decoded(part: MimeLeaf | undefined): string {
+  return part ? leafText(part).slice(0, partCharsMax) : ''
 }
 
 const quotations = [

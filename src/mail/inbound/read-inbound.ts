@@ -4,8 +4,8 @@ import { decodeHeaderText } from '../encoded-word.ts'
 import { fieldValue, fieldValues, type HeaderField, parseHeader } from '../header.ts'
 import { type FeedbackFields, feedbackReportIn } from '../mail-parts.ts'
 import { authorAddress } from '../message.ts'
-import { type Entity, leafText, parseMimeTree } from '../mime-tree.ts'
-import { ownParts, returnedHeaders } from '../returned-message.ts'
+import { leafBytes, type MimeLeaf, readMime } from '../mime-leaves.ts'
+import { returnedHeaders } from '../returned-message.ts'
 import { storableText } from '../text.ts'
 import type { AnswerKind } from '../verp.ts'
 import { isAcknowledgment } from './acknowledgment.ts'
@@ -22,6 +22,7 @@ type Returned = {
   returnPaths: string[]
 }
 
+const partsRead = 50
 const textCharsRead = 128 * 1024
 const valuesMax = 20
 const idCharsMax = 998
@@ -37,14 +38,14 @@ const statusTypes = ['message/delivery-status', 'message/global-delivery-status'
  */
 function returnedIn(
   headers: readonly HeaderField[][],
-  parts: readonly Entity[],
+  parts: readonly MimeLeaf[],
   text: string,
 ): Returned {
   const found = new Found()
   for (const fields of headers) readHeader(fields, found)
   for (const part of parts) {
     const isRead = statusTypes.includes(part.type) || part.type === 'message/feedback-report'
-    if (isRead) readMachinePart(fieldsIn(leafText(part)), found)
+    if (isRead) readMachinePart(fieldsIn(part), found)
   }
   if (found.messageIds.size === 0) readQuoted(text.slice(0, textCharsRead), found)
   return {
@@ -66,8 +67,9 @@ class Found {
   }
 }
 
-function fieldsIn(text: string): HeaderField[] {
-  return parseHeader(Buffer.from(text.slice(0, textCharsRead).trimStart(), 'latin1')).fields
+function fieldsIn(leaf: MimeLeaf): HeaderField[] {
+  const text = (leafBytes(leaf) ?? leaf.content).toString('latin1', 0, textCharsRead)
+  return parseHeader(Buffer.from(text.trimStart(), 'latin1')).fields
 }
 
 function readHeader(fields: readonly HeaderField[], found: Found): void {
@@ -170,33 +172,31 @@ const answerCharsMax = 4000
 
 /**
  * Parses a mail to an address of ours; `mailFrom` is the sender of its envelope, empty for the null
- * sender. Pure, linear in the size of the mail, and never throws. If the mail nests deeper than 30
- * levels, only its header is read.
+ * sender. Pure, linear in the size of the mail, and never throws.
  */
 export function readInbound(
   raw: Buffer,
   mailFrom: string,
   { isToReturnPath = false }: { isToReturnPath?: boolean } = {},
 ): InboundReading {
-  const tree = parseMimeTree(raw)
-  const fields = tree?.fields ?? parseHeader(raw).fields
-  const parts = tree ? ownParts(tree) : []
-  const text = tree ? readableText(tree) : ''
+  const mail = readMime(raw)
+  const { fields, leaves } = mail
+  const text = readableText(mail)
   const { words, signature } = ownTextOf(text)
   const isAutomatic = isFromMachine(fields, mailFrom)
-  const feedback = tree && feedbackReportIn(tree)
-  const headers = returnedHeaders(parts)
+  const feedback = feedbackReportIn(mail)
+  const headers = returnedHeaders(leaves)
   const arrival = { mailFrom, isToReturnPath, text, isReturning: headers.length > 0 }
-  const isReceipt = parts.some(({ type }) => receiptTypes.includes(type))
+  const isReceipt = leaves.some(({ type }) => receiptTypes.includes(type))
   const clues = { isNotice: !isReceipt && isNotice(fields, arrival) }
-  const bounce = tree && !feedback ? bounceIn(tree, clues) : undefined
+  const bounce = feedback ? undefined : bounceIn(mail, clues)
   const kind = kindOf({ feedback, bounce, fields, text, isAutomatic })
   const subject = fieldValue(fields, 'subject')
   return {
     kind,
     results: bounce?.results ?? [],
     feedback,
-    returned: returnedIn(headers, parts, text),
+    returned: returnedIn(headers, leaves.slice(0, partsRead), text),
     references: referencesOf(fields),
     answer: kind === 'reply' ? answerIn(words.slice(0, answerCharsMax)) : undefined,
     messageId: storable(idsIn(fieldValue(fields, 'message-id') ?? '')[0], idCharsMax),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseHeader } from '../../../src/mail/header.ts'
-import { parseBody } from '../../../src/mail/message.ts'
+import { parseBody } from '../../../src/mail/message-body.ts'
 
 const page =
   '<p>Sweet gooseberry jam for you only today: <a href="https://page.example/offer">here</a>'

@@ -7,7 +7,7 @@ import {
   type HeaderField,
   parseHeader,
 } from '../../../../src/mail/header.ts'
-import { leafText, ownPart, parseMimeTree } from '../../../../src/mail/mime-tree.ts'
+import { findLeaf, leafBytes, readMime } from '../../../../src/mail/mime-leaves.ts'
 import { readInbound } from '../../../../src/mail/inbound/read-inbound.ts'
 import { corpusTruths } from '../../../support/corpus.ts'
 
@@ -111,10 +111,9 @@ describe.skipIf(truths === undefined)('real bounces (skipped without the corpus)
 
 /** Returns the header of the message that a bounce is about. */
 function returnedFields(raw: Buffer): HeaderField[] {
-  const tree = parseMimeTree(raw)
-  const part = tree && (ownPart(tree, 'message/rfc822') ?? ownPart(tree, 'text/rfc822-headers'))
-  if (part?.body.kind === 'message') return part.body.message.fields
-  return part === undefined ? [] : parseHeader(Buffer.from(leafText(part), 'latin1')).fields
+  const mail = readMime(raw)
+  const part = findLeaf(mail, 'message/rfc822') ?? findLeaf(mail, 'text/rfc822-headers')
+  return part === undefined ? [] : parseHeader(leafBytes(part) ?? part.content).fields
 }
 
 function share<T>(all: readonly T[], isRight: (one: T) => boolean): number {
