@@ -171,7 +171,9 @@ function readParameters(text: string, from: number): [key: string, value: string
       const key = text.slice(start, at).toLowerCase()
       while (text[at] === ' ') at++
       if (text[at] !== '=') continue
-      while (text[at] === ' ' || text[at] === '=') at++
+      at++
+      // The value may be an encoded word without quotes, which begins with `=?`.
+      while (text[at] === ' ' || (text[at] === '=' && text[at + 1] !== '?')) at++
       const { value, end } = readValue(text, at)
       if (value !== '') found.push([key, value])
       at = end
@@ -196,6 +198,13 @@ function readValue(text: string, start: number): { value: string; end: number } 
 
 type Section = { value: string; isEncoded: boolean }
 
+/** A value in the form of RFC 2231, though its name lacks the asterisk. */
+const isExtended = /^[\w.:-]{2,40}'[\w-]{0,20}'[^']{0,200}%[\da-f]{2}/i
+
+function extended(value: string): string {
+  return joinedValue(new Map([[0, { value, isEncoded: true }]]))
+}
+
 /** Joins and decodes split or encoded values (RFC 2231). The first of equal ones counts. */
 function joinedParameters(written: readonly [string, string][]): Map<string, string> {
   const parameters = new Map<string, string>()
@@ -203,7 +212,8 @@ function joinedParameters(written: readonly [string, string][]): Map<string, str
   for (const [key, value] of written) {
     const [, name = '', number = '0', star] = /^([^*]*)\*(?:(\d{1,3})(\*?))?$/.exec(key) ?? []
     if (name === '') {
-      if (!parameters.has(key)) parameters.set(key, value)
+      if (!parameters.has(key))
+        parameters.set(key, isExtended.test(value) ? extended(value) : value)
       continue
     }
     const sections = split.get(name) ?? new Map<number, Section>()

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { parseMailboxes } from '../../../src/mail/address.ts'
+import { decodeCharset } from '../../../src/mail/charset.ts'
 import { decodeHeaderText } from '../../../src/mail/encoded-word.ts'
 import { fieldsOf } from '../../../src/mail/message.ts'
 import { parseHeader } from '../../../src/mail/header.ts'
-import { boundaryOf } from '../../../src/mail/part-fields.ts'
+import { boundaryOf, partFields } from '../../../src/mail/part-fields.ts'
 import { expectEffort } from '../../support/effort.ts'
 
 const extract = (text: string) => fieldsOf(parseHeader(Buffer.from(text, 'latin1')).fields)
@@ -56,6 +57,69 @@ test.for([
   ['m/x; xboundary=a; boundary*1=b', undefined],
 ] as const)('the boundary in %j is %j', ([field, expected]) => {
   expect(boundaryOf(field)).toBe(expected)
+})
+
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+
+test.for([
+  ['quoted', '="a;b.pdf"', 'a;b.pdf'],
+  ['without quotes', '=my file (1).pdf', 'my file (1).pdf'],
+  ['without a closing quote', '="a b.pdf', 'a b.pdf'],
+  ['as an encoded word', `="=?utf-8?B?${base64('Счёт.pdf')}?="`, 'Счёт.pdf'],
+  ['as an encoded word without quotes', '==?utf-8?Q?my_file_=281=29.pdf?=', 'my file (1).pdf'],
+  [
+    'as two encoded words on two lines',
+    `="=?utf-8?B?${base64('Сч')}?=\r\n =?utf-8?B?${base64('ёт.pdf')}?="`,
+    'Счёт.pdf',
+  ],
+  [
+    'as an encoded word that is split',
+    `*0="=?utf-8?B?${base64('Счёт').slice(0, 6)}"; name*1="${base64('Счёт').slice(6)}?=.pdf"`,
+    'Счёт.pdf',
+  ],
+  [
+    'as two encoded words that are split',
+    `*0="=?utf-8?B?${base64('Сч')}?="; name*1="=?utf-8?B?${base64('ёт.pdf')}?="`,
+    'Счёт.pdf',
+  ],
+  ['as an extended value', "*=utf-8'ru'%D0%A1%D1%87.pdf", 'Сч.pdf'],
+  ['as an extended value in quotes', `*="utf-8''%D0%A1%D1%87.pdf"`, 'Сч.pdf'],
+  ['as an extended value without the asterisk', `="utf-8''%D0%A1%D1%87.pdf"`, 'Сч.pdf'],
+  ['as a character that is split', "*0*=utf-8''%D0%A1%D1; name*1*=%87.pdf", 'Сч.pdf'],
+  ['of plain and extended sections', `*0*=utf-8''%D0%A1; name*1="x "; name*2*=%D1%87`, 'Сx ч'],
+  ['in two forms', `="a.txt"; name*=utf-8''real.exe`, 'real.exe'],
+  ['with an apostrophe', `="it's 100%25.pdf"`, "it's 100%25.pdf"],
+  ['in a charset with a wrong name', "*=cp-1251''%D1%F7.pdf", 'Сч.pdf'],
+  ['as an encoded word with a wrong name', '="=?win1251?Q?=D1=F7.pdf?="', 'Сч.pdf'],
+] as const)('a file name %s is read', ([, written, expected]) => {
+  const { fields } = parseHeader(Buffer.from(`Content-Type: a/b; name${written}\r\n\r\n`, 'latin1'))
+  expect(partFields(fields).name).toBe(expected)
+})
+
+test.for([
+  ...['cp-1251', 'CP1251', 'win-1251', 'win1251', 'windows1251', 'windows_1251', 'x-cp1251'],
+  ...['windows-cp1251', '"windows-1251"', 'ANSI-1251', 'ms1251'],
+])('the charset %j is Windows-1251', (name) => {
+  expect(decodeCharset(Buffer.from([0xd1, 0xf7]), name)).toBe('Сч')
+})
+
+test.for([
+  ['utf8mb4', 'é', [0xc3, 0xa9]],
+  ['utf_8', 'é', [0xef, 0xbb, 0xbf, 0xc3, 0xa9]],
+  ['iso8859_1', 'é', [0xe9]],
+  ['latin-1', 'é', [0xe9]],
+  ['8859-1', 'é', [0xe9]],
+  ['us-ascii', 'é', [0xe9]],
+  ['us-ascii', 'é', [0xc3, 0xa9]],
+  ['no-such-charset', 'é', [0xe9]],
+  ['koi8r', 'П', [0xf0]],
+  ['iso-2022-jp', 'あ', [0xa4, 0xa2]],
+  ['shiftjis', 'あ', [0x82, 0xa0]],
+  ['gb-2312', '中', [0xd6, 0xd0]],
+  ['utf-16', 'é', [0xfe, 0xff, 0x00, 0xe9]],
+  ['windows-1252', 'é', [0xff, 0xfe, 0xe9, 0x00]],
+] as const)('bytes in the charset %j are %j', ([name, expected, bytes]) => {
+  expect(decodeCharset(Buffer.from(bytes), name)).toBe(expected)
 })
 
 test.for([
