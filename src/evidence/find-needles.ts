@@ -66,7 +66,7 @@ function slotOf(first: number, second: number, third: number): number {
 function indexOf(needles: readonly Needle[]): Index {
   const index: Index = { buckets: new Map(), marked: new Uint8Array(SLOTS), hasPairs: false }
   const known = new Set<string>()
-  for (const needle of needles.toSorted((one, other) => lengthOf(other) - lengthOf(one))) {
+  for (const needle of needles) {
     const { text, then = '', rule } = needle
     const key = `${rule} ${text} ${then}`
     if (known.has(key)) continue
@@ -75,6 +75,9 @@ function indexOf(needles: readonly Needle[]): Index {
     if (text.length === 2) index.hasPairs = true
     index.marked[slot] = 1
     index.buckets.getOrInsertComputed(slot, () => ({ needles: [] })).needles.push(needle)
+  }
+  for (const bucket of index.buckets.values()) {
+    if (bucket.needles.length > 1) bucket.needles.sort(longestFirst)
   }
   return index
 }
@@ -185,9 +188,7 @@ function candidatesAt(
   const found = buckets.flatMap((bucket) =>
     bucket === undefined ? [] : [candidatesIn(bucket, skeleton, at)],
   )
-  return found.length === 1
-    ? (found[0] ?? [])
-    : found.flat().sort((one, other) => lengthOf(other) - lengthOf(one))
+  return found.length === 1 ? (found[0] ?? []) : found.flat().sort(longestFirst)
 }
 
 function candidatesIn(bucket: Bucket, { units, length }: Skeleton, at: number): Needle[] {
@@ -201,6 +202,10 @@ function candidatesIn(bucket: Bucket, { units, length }: Skeleton, at: number): 
     if (at + its > length) return []
     return byText.get(String.fromCharCode(...units.subarray(at, at + its))) ?? []
   })
+}
+
+function longestFirst(one: Needle, other: Needle): number {
+  return lengthOf(other) - lengthOf(one)
 }
 
 function lengthOf({ text, then = '' }: Needle): number {

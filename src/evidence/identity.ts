@@ -8,6 +8,7 @@ import {
 } from '../mail/address.ts'
 import { decodeHeaderText } from '../mail/encoded-word.ts'
 import type { HeaderField } from '../mail/header.ts'
+import { remembered } from '../mail/text.ts'
 import { freeMailDomains } from '../pieces/features/material.ts'
 import { mailboxFields, recipientFields } from './field-names.ts'
 import { createFinder, type Finder, type Needle } from './find-needles.ts'
@@ -63,7 +64,7 @@ export function createIdentity(fields: readonly HeaderField[], given: KnownRepor
   const claimedDomains = ownDomains(few).difference(domains).difference(senderDomains(fields))
   const provenMailboxes = new Set([...proven].map(untagged))
   const needles = [
-    ...own.filter((one) => proven.has(one)).flatMap((one) => ownAddressNeedles(one, true)),
+    ...own.filter((one) => proven.has(one)).flatMap(provenNeedles),
     ...distinct([...own, ...others])
       .filter((one) => !proven.has(one))
       .flatMap(claimedNeedles),
@@ -230,6 +231,14 @@ function addressNeedles(address: string): Needle[] {
   ])
 }
 
+/** A reporter often reports several messages in a row. */
+const ADDRESSES_REMEMBERED = { max: 50, charsMax: 200 }
+
+const provenNeedles = remembered(
+  (address) => ownAddressNeedles(address, true),
+  ADDRESSES_REMEMBERED,
+)
+
 function ownAddressNeedles(address: string, isProven = false): Needle[] {
   const mailbox = untagged(address)
   const [local] = split(mailbox)
@@ -259,11 +268,11 @@ function disguisedNeedles(address: string): Needle[] {
  * The needles of an address that the sender claims to be a recipient's. A mailbox name that is one
  * word or a number may be chosen to hide this word or number.
  */
-function claimedNeedles(address: string): Needle[] {
+const claimedNeedles = remembered((address) => {
   const [local = ''] = split(address)
   const isName = /\p{L}/u.test(local) && /[\d._-]/.test(local)
   return isName ? ownAddressNeedles(address) : disguisedNeedles(address)
-}
+}, ADDRESSES_REMEMBERED)
 
 function reversed(text: string): string {
   return [...text].reverse().join('')
