@@ -1,6 +1,5 @@
 import { parseHeader } from '../mail/header.ts'
-import { parseBody } from '../mail/message.ts'
-import type { BodyAttachment } from '../mail/message-body.ts'
+import { type BodyAttachment, parseBody } from '../mail/message-body.ts'
 import { exceedsLimits, type StructureLimits } from '../mail/mime-leaves.ts'
 import { contentsOf, type FileContents, joinedContents, listContents } from './file-contents.ts'
 import { type FileText, ofText, readPage, readText } from './file-text.ts'
