@@ -51,7 +51,10 @@ export function judgeHandOver(
   const isGuess = found === 'unclear' || (gateway && found === undefined && !isAtBorder)
   if (!isGuess) {
     if (seesClient && hop.index === 0) return { is: 'stranger' }
-    const outside = fromOutside(hop, hops, receiver)
+    // Only where the account's mail is received, its address is that of the mailbox.
+    const isOfAccount = isAtBorder || exchangers?.names.has(hop.byHost ?? '') === true
+    const reporterAddresses = isOfAccount ? receiver.reporterAddresses : []
+    const outside = fromOutside(hop, hops, { fields: receiver.fields, reporterAddresses })
     const isAtProvider = provider !== undefined && belowNamed === 0
     const isKnown = found === 'stranger' || isAtProvider || isAtBorder
     if (!outside || (outside !== 'other' && isKnown)) {

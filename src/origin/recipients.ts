@@ -51,8 +51,12 @@ export function compareRecipients(
     .flatMap((key) => fieldValues(redirecting, key).slice(0, FIELDS_MAX))
     .flatMap((value) => value.slice(0, FIELD_CHARS_MAX).toLowerCase().match(address) ?? [])
   if (named.some(isForeign)) return 'other'
-  if (given === undefined || known.length === 0) return 'unknown'
-  return isForeign(given) ? 'other' : 'unknown'
+  if (given === undefined || !isForeign(given)) return 'unknown'
+  // The mailbox may have another address than the account, but hardly one at the peer.
+  const domain = registrableDomainOf(domainOf(given))
+  const peers = [entry.rdns, entry.helo].map(registrableDomainOf)
+  const isOfPeer = domain !== undefined && peers.includes(domain)
+  return isOfPeer || known.length > 0 ? 'other' : 'unknown'
 }
 
 function asAddress(text: string | undefined): string | undefined {
