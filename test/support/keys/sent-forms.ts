@@ -94,6 +94,7 @@ const administration: Record<string, FormsOf> = {
       scopes: '192.0.2.0/24',
       note: 'A desk',
       days: '1',
+      reason,
     }
     return [{ at: `/admin/consumers/${consumer}`, fields }]
   },
@@ -206,7 +207,7 @@ const personal: Record<string, FormsOf> = {
   ],
   '/report/share': () => [{ at: '/report/share', fields: { text: 'Hello' } }],
   ...Object.fromEntries(
-    ['answer', 'confirm', 'retract', 'unsubscribe'].map((word) => [
+    ['answer', 'confirm', 'original', 'retract', 'unsubscribe'].map((word) => [
       `/reports/:id/${word}`,
       ({ reported }: KeyedSite) =>
         reported.map((id) => ({ at: `/reports/${id}/${word}`, isRefused: true as const })),
