@@ -3,7 +3,7 @@ import type { BodyAttachment } from '../mail/message-body.ts'
 import { cellPictures } from './cell-pictures.ts'
 import { htmlView } from './html-view.ts'
 import type { FileLinks } from './links.ts'
-import { linksInScript } from './written-links.ts'
+import { linksInScript, writtenLinks } from './written-links.ts'
 
 /** Links in a file, and the pictures that are written in it. */
 export type FileText = { links: FileLinks; pictures: Buffer[] }
@@ -24,10 +24,19 @@ const PICTURE_BYTES_MAX = { one: 1_500_000, all: 6_000_000 }
 export function readText(file: TextFile): FileText | undefined {
   const { content } = file
   if (isPage(file)) return readPage(decoded(content.subarray(0, BYTES_MAX.page)))
-  if (!isText(content)) return undefined
+  if (!isText(content) || headerTypes.test(file.type)) return undefined
   const text = decoded(content.subarray(0, BYTES_MAX.text))
   const isFolded = /^(?:BEGIN:V|\uFEFF?BEGIN:V)/i.test(text)
-  return ofText(isFolded ? unfolded(text) : text)
+  if (isFolded) return ofText(unfolded(text))
+  // In sources, logs and settings, a word with a dot is seldom a host to visit.
+  return ofText(isForPeople(file) ? text : [...writtenLinks(text)].join('\n'))
+}
+
+/** Headers of returned mail name the machines of everybody on the way. */
+const headerTypes = /^(?:text\/rfc822-headers?|message\/(?:rfc822-headers|delivery-status))\b/i
+
+function isForPeople({ type, name = '' }: TextFile): boolean {
+  return /^text\/plain\b/i.test(type) || /\.(?:txt|csv)\s*$/i.test(name)
 }
 
 /** Links in the text of a file. */

@@ -115,6 +115,8 @@ test('finds links in attached pages and drawings, also in their scripts', async 
     ['page', 'text/plain', '<!DOCTYPE html><a href=https://e.example/>'],
     ['utf16.htm', 'text/html', '\uFEFF<a href=https://f.example/>'],
     ['a.bin', 'application/octet-stream', '\0<a href="https://no.example/">'],
+    ['headers', 'text/rfc822-headers', 'Received: from mail.no.com; https://no.com/'],
+    ['a.log', 'text/x-log', 'mail.no.com 250 OK'],
   ] as const
   const attachments = pages.map(([name, type, text]) => ({
     name,
