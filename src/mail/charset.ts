@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { remembered } from './text.ts'
 
 /** Tables of the charsets that the platform does not know. */
@@ -146,7 +147,7 @@ function decodeByTable(bytes: Buffer, name: string, tables: CharsetTables): stri
 /** Reads bytes as UTF-8 unless most of their letters would be invalid, else as Windows-1252. */
 function guessedText(bytes: Buffer): string {
   const text = bytes.toString()
-  if (!text.includes('\uFFFD')) return withoutMark(text)
+  if (isUtf8(bytes)) return withoutMark(text)
   let [letters, invalid] = [0, 0]
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)

@@ -257,15 +257,11 @@ export function givenMessage({ raw, given }: JsonMessage<typeof submissionSchema
 }
 
 function parseForm(parts: readonly FormPart[]): ApiSubmission {
-  const texts = (name: string) => parts.filter((part) => part.name === name).map(textOf)
-  const files = parts
-    .filter(
-      ({ name, fileName, content }) =>
-        !remarkNames.has(name) && (fileName !== '' || content.length > 0),
-    )
-    .map(({ fileName, name, content, isCut }) => {
-      return { file: fileName || name || 'message', raw: content, isCut }
-    })
+  const texts = (name: string) =>
+    parts.filter((part) => part.name === name && !isFile(part)).map(textOf)
+  const files = parts.filter(isFile).map(({ fileName, name, content, isCut }) => {
+    return { file: fileName || name || 'message', raw: content, isCut }
+  })
   if (files.length === 0) {
     throw new ProblemError('no-message', 'Attach each message as a file of the form.')
   }
@@ -285,6 +281,12 @@ function parseForm(parts: readonly FormPart[]): ApiSubmission {
 }
 
 const remarkNames = new Set(['kind', 'comment', 'report', 'received_via', 'received_via[]'])
+
+/** Whether a part is a file. Clients named the file of a message `report` before that was a field. */
+function isFile({ name, fileName, content }: FormPart): boolean {
+  if (remarkNames.has(name)) return name === 'report' && fileName !== ''
+  return fileName !== '' || content.length > 0
+}
 
 function textOf({ name, content }: FormPart): string {
   if (content.length > REMARK_BYTES_MAX) throw new ProblemError('bad-field', `${name} is too long.`)
