@@ -1,3 +1,4 @@
+import { signedEntity } from './containers/signed-content.ts'
 import { type CharsetTables, needsTables } from './charset.ts'
 import { decodeHeaderText } from './encoded-word.ts'
 import { fieldValue, type Header, parseHeader } from './header.ts'
@@ -36,13 +37,16 @@ export async function parseBody(raw: Buffer, header: Header): Promise<MessageBod
 type Shown = MimeLeaf | { shownFields: string[] }
 
 const messageDepthMax = 30
+const SIGNED_DEPTH_MAX = 2
 const messageTypes = new Set(['message/rfc822', 'message/global', 'message/news'])
 const fieldCharsMax = 1_000
 
-/** The leaves of a message and of the messages inside it that are shown with it. */
+/** The leaves of a message, and of signatures and messages inside it that are shown with it. */
 function shownParts(raw: Buffer, header: Header, depth = 0): Shown[] {
   const { leaves } = readMime(raw, header)
   return leaves.flatMap((leaf) => {
+    const signed = depth < SIGNED_DEPTH_MAX ? signedEntity(leaf) : undefined
+    if (signed) return shownParts(signed, parseHeader(signed), depth + 1)
     const isShown = leaf.isInline || !leaf.isTyped || leaves.length === 1
     const isMessage = isShown && messageTypes.has(leaf.type) && depth < messageDepthMax
     const content = isMessage ? leafBytes(leaf) : undefined

@@ -1,5 +1,5 @@
 import { domainOf, parseMailboxes } from './address.ts'
-import { signedContent } from './containers/signed-content.ts'
+import { signedEntity } from './containers/signed-content.ts'
 import {
   fieldValue,
   fieldValues,
@@ -68,9 +68,7 @@ export function wrapperOf(raw: Buffer, side: OwnSide): Wrapper | undefined {
 /** The leaves of a message; those of an opaque S/MIME signature instead of the signature. */
 export function openedLeaves(raw: Buffer, depth = 0): MimeLeaf[] {
   return readMime(raw).leaves.flatMap((leaf) => {
-    const isOpaque = /^application\/(?:x-)?pkcs7-mime$/.test(leaf.type)
-    const inside = isOpaque && depth < SIGNED_DEPTH_MAX ? leafBytes(leaf) : undefined
-    const content = inside && signedContent(inside)
+    const content = depth < SIGNED_DEPTH_MAX ? signedEntity(leaf) : undefined
     return content ? openedLeaves(content, depth + 1) : [leaf]
   })
 }

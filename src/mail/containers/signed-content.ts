@@ -1,3 +1,5 @@
+import { leafBytes, type MimeLeaf } from '../mime-leaves.ts'
+
 /** An element of BER: its tag, its content, and the offset after it. */
 type Element = { tag: number; content: Buffer; end: number }
 
@@ -11,10 +13,18 @@ const DEPTH_MAX = 12
 const signedData = Buffer.from('2a864886f70d010702', 'hex')
 
 /**
- * The content of an opaque S/MIME signature (RFC 8551 §3.5.2), which is a MIME entity. The
- * signature is not verified. Undefined for encrypted and other data. Linear; never throws.
+ * The content of a part that is an opaque S/MIME signature (RFC 8551 §3.5.2): a MIME entity.
+ * Undefined for other parts. The signature is not verified. Linear; never throws.
  */
-export function signedContent(bytes: Buffer): Buffer | undefined {
+export function signedEntity(leaf: MimeLeaf): Buffer | undefined {
+  const isOpaque =
+    /^application\/(?:x-)?pkcs7-mime$/.test(leaf.type) || /\.p7m\s*$/i.test(leaf.name ?? '')
+  const bytes = isOpaque ? leafBytes(leaf) : undefined
+  return bytes && signedContent(bytes)
+}
+
+/** Like `signedEntity`, for bytes in DER or BER. Undefined for encrypted and other data. */
+function signedContent(bytes: Buffer): Buffer | undefined {
   const info = elementAt(bytes, 0, 0)
   if (info?.tag !== SEQUENCE) return undefined
   const [type, wrapped] = elementsIn(info.content)

@@ -282,7 +282,7 @@ function parseForm(parts: readonly FormPart[]): ApiSubmission {
 
 const remarkNames = new Set(['kind', 'comment', 'report', 'received_via', 'received_via[]'])
 
-/** Whether a part is a file. Clients named the file of a message `report` before that was a field. */
+/** Whether a part is a file. Some clients name the file `report`, which is a field, too. */
 function isFile({ name, fileName, content }: FormPart): boolean {
   if (remarkNames.has(name)) return name === 'report' && fileName !== ''
   return fileName !== '' || content.length > 0

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseHeader } from '../../../src/mail/header.ts'
 import { parseBody } from '../../../src/mail/message-body.ts'
+import { opaqueSigned } from '../../support/containers/signed-data.ts'
 
 const page =
   '<p>Sweet gooseberry jam for you only today: <a href="https://page.example/offer">here</a>'
@@ -29,7 +30,23 @@ function utf16(isBigEndian: boolean, mark = ''): string {
 const mark = '\u{FEFF}'
 const inside = single([html, encoded], digits)
 
+const signedPage = Buffer.from(`${html}\r\n\r\n${page}`)
+const signedTwice = Buffer.from(
+  ['Content-Type: application/pkcs7-mime', encoded, '', base64(opaqueSigned(signedPage))].join(
+    '\n',
+  ),
+)
+
 const shown: Record<string, string> = {
+  ...Object.fromEntries(
+    ['application/pkcs7-mime', 'application/x-pkcs7-mime', 'application/a; name=smime.p7m'].flatMap(
+      (type) =>
+        [signedPage, signedTwice].map((content, index) => [
+          `an opaque signature of the type ${type}, ${index + 1} times`,
+          single([`Content-Type: ${type}`, encoded], base64(opaqueSigned(content))),
+        ]),
+    ),
+  ),
   ...Object.fromEntries(
     ['base64', 'hex', 'ba-se64', 'ucs2', 'utf16', 'utf-16', 'utf-16be', 'csunicode'].map((name) => [
       `ASCII in the charset ${name}`,
