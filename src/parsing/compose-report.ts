@@ -112,7 +112,7 @@ export async function composeFeedback(
   analysis: FeedbackAnalysis,
   content: FeedbackContent,
 ): Promise<FeedbackMail> {
-  const message = withoutReportersKeys(raw, analysis)
+  const message = withoutReportersKeys(raw, analysis, content)
   const header = parseHeader(message)
   const identity = createIdentity(header.fields, {
     ...content.reporter,
@@ -213,9 +213,14 @@ function masked(input: FeedbackReportInput, keys: readonly string[]): FeedbackRe
 
 /**
  * Masks our own keys in a reported message, such as a letter of ours. Most messages have none: the
- * analysis has decoded their links.
+ * analysis has decoded their links. In an original that leaves they may be in any encoding.
  */
-function withoutReportersKeys(raw: Buffer, { links, headers }: FeedbackAnalysis): Buffer {
+function withoutReportersKeys(
+  raw: Buffer,
+  { links, headers }: FeedbackAnalysis,
+  { hasOriginal }: Pick<FeedbackContent, 'hasOriginal'>,
+): Buffer {
+  if (hasOriginal === true) return concealKeysIn(raw)
   const known = JSON.stringify([links.map(({ url }) => url), headers])
   return hasPlainKey(known) || hasPlainKey(raw.toString('latin1')) ? concealKeysIn(raw) : raw
 }
