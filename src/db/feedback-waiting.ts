@@ -387,10 +387,14 @@ export async function rejoinMembers(
   return members.filter((member) => !names.has(feedbackName(member)))
 }
 
-/** Takes the originals out of the complaints to a consumer that are not sent yet. */
+/**
+ * Takes the originals out of the complaints to a consumer that are not sent yet, also of those that
+ * may be sent again. Not of merged ones, whose mail may be sent; without a contract, they are
+ * composed without the original.
+ */
 export async function withoutOriginals(tx: Db, consumerId: string): Promise<void> {
   await tx.query(sql`
     update feedback_reports set has_original = false
     where consumer_id = ${consumerId} and has_original and kind = 'complaint'
-      and state in ('waiting', 'queued', 'held')`)
+      and state not in ('sent', 'bounced', 'merged')`)
 }

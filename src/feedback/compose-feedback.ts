@@ -78,11 +78,13 @@ export type ExactCopy = {
  * Creates previews with the code and content of the sending job, so that both give the same bytes.
  */
 export function createPreview(
-  { pool, config }: Pick<App, 'pool' | 'config'>,
+  { pool, config, clock }: Pick<App, 'pool' | 'config' | 'clock'>,
   parser: () => Pick<ParserPool, 'compose' | 'sign'>,
 ): Preview {
   return async (feedback) => {
-    const loaded = (await loadFeedback(pool, [feedback], config)).get(feedbackName(feedback))
+    const loaded = (await loadFeedback(pool, [feedback], config, clock())).get(
+      feedbackName(feedback),
+    )
     return loaded && unpack((await composeLoaded(loaded, parser())).copy)
   }
 }

@@ -100,6 +100,7 @@ export async function runForwardReport(
     app.pool,
     placed.map(({ feedback }) => feedback),
     app.config,
+    app.clock(),
     {
       consumers: placed.map(({ consumer }) => consumer),
       reports: placed.flatMap(({ report }) => (report ? [report] : [])),

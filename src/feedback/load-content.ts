@@ -23,7 +23,7 @@ import type { PlainAnalysis } from '../pieces/analyze.ts'
 import { inEnglish } from '../texts/phrases.ts'
 import { topicOf } from '../verdict/choose-contact.ts'
 import { type Complaint, isContinued } from '../verdict/consequences.ts'
-import { isOriginalAskable } from '../verdict/consumers.ts'
+import { hasContract, isOriginalAskable } from '../verdict/consumers.ts'
 import { strongestAgainst, symbolsOfMessage, type Verdict } from '../verdict/verdict.ts'
 
 /** Maximum number of messages that one feedback report lists, including its own. */
@@ -89,12 +89,14 @@ export const DIGEST_MAX = 100
 
 /**
  * Loads the content of feedback reports, by `feedbackName`. A feedback report is absent if the
- * message or the analysis of its report was deleted.
+ * message or the analysis of its report was deleted. What still has to leave contains an original
+ * only if the reporter agreed or the consumer has a contract now.
  */
 export async function loadFeedback(
   db: Db,
   wanted: readonly Feedback[],
   settings: Settings,
+  now: Date,
   read: LoadedRows = { consumers: [], reports: [] },
 ): Promise<Map<string, LoadedFeedback>> {
   const digests = wanted.filter(({ isDigest }) => isDigest)
@@ -106,7 +108,15 @@ export async function loadFeedback(
   const unknown = unique(all.map((one) => one.consumerId)).filter((id) => !known.has(id))
   const others = unknown.length > 0 ? await listConsumersByIds(db, unknown) : []
   const consumers = new Map([...known, ...others])
-  const partOf = await loadParts(db, all, { consumers, reports: read.reports }, settings)
+  const leaving = new Set(wanted.flatMap((one) => (isLeaving(one) ? [feedbackName(one)] : [])))
+  const headOf = new Map(members.map(({ feedback, head }) => [feedbackName(feedback), head]))
+  const allowed = all.map((one) => {
+    const consumer = consumers.get(one.consumerId)
+    const hasRight = one.kind === 'original' || (consumer && hasContract(consumer, now))
+    const isOver = !hasRight && leaving.has(headOf.get(feedbackName(one)) ?? feedbackName(one))
+    return isOver && one.hasOriginal ? { ...one, hasOriginal: false } : one
+  })
+  const partOf = await loadParts(db, allowed, { consumers, reports: read.reports }, settings)
   for (const feedback of wanted) {
     const consumer = consumers.get(feedback.consumerId)
     const itself = partOf.get(feedbackName(feedback))
@@ -119,6 +129,10 @@ export async function loadFeedback(
     loaded.set(feedbackName(feedback), { feedback, consumer, parts: [itself, ...others] })
   }
   return loaded
+}
+
+function isLeaving({ state }: Feedback): boolean {
+  return state === 'queued' || state === 'waiting' || state === 'held'
 }
 
 async function loadMembers(

@@ -98,7 +98,12 @@ test('what is handed over equals what is stored, and is sent without its job', a
   const keys = await analyze('at-once-1', 'at-once-2')
   expect(handed).toHaveLength(2)
   const ids = keys.map(({ reportId }) => reportId)
-  const stored = await loadFeedback(app.pool, await listFeedback(app.pool, ids), app.config)
+  const stored = await loadFeedback(
+    app.pool,
+    await listFeedback(app.pool, ids),
+    app.config,
+    app.clock(),
+  )
   for (const { loaded } of handed) {
     const its = stored.get(feedbackName(loaded.feedback))
     const contentsOf = (parts: typeof loaded.parts = []) => parts.map(({ content }) => content)
