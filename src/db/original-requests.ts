@@ -50,6 +50,19 @@ export async function listOpenRequests(
   return new Set(rows.map(({ id }) => id))
 }
 
+/**
+ * Lets other requests of a desk, and those to a reporter, wait until the transaction ends, so that
+ * their number is right. The desk is locked first, always.
+ */
+export async function lockOriginalRequests(
+  tx: Db,
+  of: { consumerId: string; reporterId: string },
+): Promise<void> {
+  for (const name of [`originals by ${of.consumerId}`, `originals to ${of.reporterId}`]) {
+    await tx.query(sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`)
+  }
+}
+
 /** Counts the requests of a desk, and those to a reporter, since instants. */
 export async function countOriginalRequests(
   db: Db,

@@ -2,21 +2,23 @@ import type { App } from '../app.ts'
 import { listPackedAnalyses } from '../db/analyses.ts'
 import { insertAudit } from '../db/audit-log.ts'
 import { listConsumersByIds } from '../db/consumers.ts'
-import { type Feedback, findFeedback } from '../db/feedback-reports.ts'
+import { type Feedback, findFeedback, listFeedback } from '../db/feedback-reports.ts'
 import {
   countOriginalRequests,
   decideOriginalRequest,
   findOriginalRequest,
   insertOriginalRequest,
+  lockOriginalRequests,
 } from '../db/original-requests.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
-import { type Channel, findReport, listWithMessages } from '../db/reports.ts'
+import { type Channel, findReport, listWithMessages, type Report } from '../db/reports.ts'
 import { DAY_MS } from '../durations.ts'
 import { phrase } from '../phrase.ts'
 import { topicOf } from '../verdict/choose-contact.ts'
 import { isOriginalAskable } from '../verdict/consumers.ts'
 import { queueFeedback } from './queue-feedback.ts'
+import { isComplaint } from './take-back-complaints.ts'
 
 /** How long a reporter can agree to a request. */
 const OPEN_MS = 14 * DAY_MS
@@ -34,17 +36,10 @@ const silentChannels: readonly Channel[] = ['trap', 'learn', 'feedback-loop', 'i
  */
 export async function askForOriginal(tx: Db, feedback: Feedback, now: Date): Promise<boolean> {
   const { reportId, number, consumerId, isShadowed } = feedback
-  if (isShadowed || !isOriginalAskable(feedback)) return false
-  const [report, [analysis], stored] = await Promise.all([
-    findReport(tx, reportId),
-    listPackedAnalyses(tx, [reportId]),
-    listWithMessages(tx, [reportId]),
-  ])
-  if (!report || !analysis || stored.length === 0 || report.state === 'retracted') return false
-  const { verdict, complaint } = analysis.judgment
-  const isDangerous = topicOf(verdict.class, complaint.kind) !== 'spam'
-  if (isDangerous || silentChannels.includes(report.channel)) return false
+  const report = isShadowed ? undefined : await findGivable(tx, feedback)
+  if (!report) return false
   const { reporterId } = report
+  await lockOriginalRequests(tx, { consumerId, reporterId })
   const counted = await countOriginalRequests(tx, {
     ...{ consumerId, since: new Date(now.getTime() - DAY_MS) },
     ...{ reporterId, reporterSince: new Date(now.getTime() - OPEN_MS) },
@@ -56,21 +51,52 @@ export async function askForOriginal(tx: Db, feedback: Feedback, now: Date): Pro
   })
 }
 
+/** Returns the report of a complaint that stands, if its original may be given to the desk. */
+async function findGivable(tx: Db, feedback: Feedback): Promise<Report | undefined> {
+  const { reportId, consumerId } = feedback
+  if (!isOriginalAskable(feedback)) return undefined
+  const [report, [analysis], stored, notified] = await Promise.all([
+    findReport(tx, reportId),
+    listPackedAnalyses(tx, [reportId]),
+    listWithMessages(tx, [reportId]),
+    listFeedback(tx, [reportId]),
+  ])
+  if (!report || !analysis || stored.length === 0 || !isComplaint(report)) return undefined
+  const { verdict, complaint } = analysis.judgment
+  const isDangerous = [complaint.kind, report.kind].some(
+    (kind) => topicOf(verdict.class, kind) !== 'spam',
+  )
+  if (isDangerous || silentChannels.includes(report.channel)) return undefined
+  const last = notified.findLast(
+    (one) => one.consumerId === consumerId && one.kind !== 'original' && one.state !== 'withdrawn',
+  )
+  return last?.kind === 'redeemed' ? undefined : report
+}
+
 /**
  * What a desk is told of its request: until when the reporter can agree, that the original was
  * sent, or that it is not available. A refusal is told when a missing answer would be, so that
- * nobody can tell them apart. Undefined if the desk has not asked.
+ * nobody can tell them apart; so is an original that never leaves, because its reporter is banned
+ * or retracted the report. Undefined if the desk has not asked.
  */
 export type RequestState = { until: Date } | 'sent' | 'unavailable' | undefined
 
 export async function findRequestState(
   db: Db,
-  { reportId, number }: Pick<Feedback, 'reportId' | 'number'>,
+  { reportId, number, consumerId }: Pick<Feedback, 'reportId' | 'number' | 'consumerId'>,
   now: Date,
 ): Promise<RequestState> {
   const request = await findOriginalRequest(db, reportId)
   if (request?.number !== number) return undefined
-  if (request.isGranted === true) return 'sent'
+  const given = request.isGranted === true ? await listFeedback(db, [reportId]) : []
+  const isSent = given.some(
+    (one) =>
+      one.kind === 'original' &&
+      one.consumerId === consumerId &&
+      !one.isShadowed &&
+      (one.state === 'sent' || one.state === 'bounced'),
+  )
+  if (isSent) return 'sent'
   return request.endsAt > now ? { until: request.endsAt } : 'unavailable'
 }
 
@@ -86,7 +112,7 @@ export type ShownRequest = {
 /** Returns the request for the original of a report, for its reporter. */
 export async function findShownRequest(
   db: Db,
-  report: { id: string; reporterId: string; state: string },
+  report: { id: string; reporterId: string },
   now: Date,
 ): Promise<ShownRequest | undefined> {
   const request = await findOriginalRequest(db, report.id)
@@ -94,7 +120,8 @@ export async function findShownRequest(
   const feedback = await findFeedback(db, request)
   if (!feedback) return undefined
   const { askedAt, endsAt, isGranted } = request
-  const isOpen = isGranted === null && endsAt > now && report.state !== 'retracted'
+  const isUndecided = isGranted === null && endsAt > now
+  const isOpen = isUndecided && (await findGivable(db, feedback)) !== undefined
   return { address: feedback.address, askedAt, endsAt, isGranted, isOpen }
 }
 
@@ -109,11 +136,11 @@ export async function decideOriginal(
 ): Promise<'granted' | 'refused' | 'over'> {
   return inTransaction(app.pool, async (tx) => {
     const at = app.clock()
-    const report = await findReport(tx, reportId)
-    if (report?.state === 'retracted') return 'over'
+    const asked = await findOriginalRequest(tx, reportId)
+    const feedback = asked && (await findFeedback(tx, asked))
+    if (!feedback || !(await findGivable(tx, feedback))) return 'over'
     const request = await decideOriginalRequest(tx, { reportId, reporterId, isGranted, at })
-    const feedback = request && (await findFeedback(tx, request))
-    if (!request || !feedback) return 'over'
+    if (!request) return 'over'
     const phrases = [phrase(isGranted ? 'original-agreed' : 'original-declined')]
     await insertEvents(tx, [{ reportId, at, event: 'answered', phrases }])
     const detail = `${reportId}.${request.number} to ${feedback.address}`

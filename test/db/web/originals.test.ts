@@ -1,9 +1,11 @@
 import { beforeEach, expect, test } from 'vitest'
 import { removeMessages } from '../../../src/db/erasures.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
+import { withoutOriginals } from '../../../src/db/feedback-waiting.ts'
 import { listFeedback } from '../../../src/db/feedback-reports.ts'
 import { consumerLink } from '../../../src/feedback/enroll.ts'
 import { runForwardReport } from '../../../src/feedback/forward-report.ts'
+import { loadFeedback } from '../../../src/feedback/load-content.ts'
 import { composeMailInAddress } from '../../../src/mail/verp.ts'
 import { runSendNews } from '../../../src/letters/reporter-news.ts'
 import { runRedeemReport } from '../../../src/reports/redeem-report.ts'
@@ -172,6 +174,125 @@ test('the original of a report that is retracted meanwhile is not sent', async (
   expect(await mailsOf(feedback)).toEqual(['complaint sent', 'original withdrawn'])
   await runRedeemReport([{ reportId: feedback.reportId }], site.app)
   expect(await mailsOf(feedback)).toContain('redeemed queued')
+})
+
+test('a desk reads that an original was sent when it was, not of a banned reporter', async () => {
+  const [held, kept] = [await told(), await told()]
+  for (const one of [held, kept]) await post(one)
+  await pool.query(`update reports set shadow = 'held' where id = $1`, [held.reportId])
+  for (const one of [held, kept]) await decide(one, 'yes')
+  const raw = 'select state from feedback_reports where number = 2 and report_id = any($1)'
+  const states = await rows(raw, [[held.reportId, kept.reportId]])
+  expect(new Set(states.map(({ state }) => state))).toEqual(new Set(['queued', 'shadowed']))
+  for (const one of [held, kept]) expect(await pageOf(one)).toContain('can agree until')
+  await send({ ...kept, number: 2 })
+  expect(await pageOf(kept)).toContain('The reporter agreed.')
+  await pool.query(
+    `update feedback_reports set finished_at = now(), due_at = now() where state = 'shadowed'`,
+  )
+  expect(await pageOf(held)).toContain('can agree until')
+  await pool.query(`update original_requests set ends_at = now()`)
+  expect(await pageOf(held)).toContain('is not available')
+})
+
+test.for<[string, string]>([
+  [
+    'the complaint was taken back',
+    `insert into feedback_reports
+       (report_id, shard, number, consumer_id, kind, state, address, created_at)
+     select report_id, shard, 2, consumer_id, 'redeemed', 'queued', address, now()
+     from feedback_reports where report_id = $1`,
+  ],
+  ['the report became one of phishing', `update reports set kind = 'phishing' where id = $1`],
+  ['the reporter changed the mind', `update reports set kind = 'not-spam' where id = $1`],
+])('no original is given after it was asked for: %s', async ([, change]) => {
+  const [feedback, other] = [await told(), await told()]
+  await post(feedback)
+  for (const one of [feedback, other]) await pool.query(change, [one.reportId])
+  expect(await post(other)).toContain('is not available')
+  await decide(feedback, 'yes')
+  expect((await mailsOf(feedback)).filter((mail) => mail.startsWith('original'))).toEqual([])
+  expect(await pageOf(feedback)).toContain('can agree until')
+})
+
+test('the limits hold for requests at the same time', async () => {
+  const feedback: SentFeedback[] = []
+  while (feedback.length < 8) feedback.push(await told())
+  await Promise.all(feedback.map(post))
+  expect(await rows('select report_id from original_requests', [])).toHaveLength(5)
+})
+
+test.for<[string, string]>([
+  ['ended at its time', `update consumers set originals_until = now() - interval '1 minute'`],
+  [
+    'ended while it was being queued',
+    `update consumers set originals_since = null, originals_reason = null`,
+  ],
+])('no original leaves after the contract: %s', async ([, end]) => {
+  const feedback = await told()
+  const [{ consumerId } = { consumerId: '' }] = await listFeedback(pool, [feedback.reportId])
+  await pool.query(
+    `update consumers set originals_since = now(), originals_until = null, originals_reason = 'x'
+     where id = $1`,
+    [consumerId],
+  )
+  const report = await site.report(ann, spamMessage('late'))
+  const second = await createSentFeedback(site.app, parser, report)
+  await pool.query(
+    `update feedback_reports set state = 'queued', message_id = null where report_id = $1`,
+    [report],
+  )
+  await pool.query(end)
+  const [mail] = await send(second)
+  await pool.query(
+    'update consumers set originals_since = null, originals_until = null, originals_reason = null',
+  )
+  expect(mail?.text).toBeDefined()
+  expect(mail?.text).not.toContain('you@provider.example')
+})
+
+test('a digest that leaves after the contract has no original of its members', async () => {
+  const [head, member] = [await told(), await told()]
+  await pool.query('update feedback_reports set has_original = true where report_id = any($1)', [
+    [head.reportId, member.reportId],
+  ])
+  await pool.query(
+    `update feedback_reports set state = 'merged', merged_into = $2, merged_number = 1
+     where report_id = $1`,
+    [member.reportId, head.reportId],
+  )
+  for (const [state, expected] of [
+    ['queued', false],
+    ['sent', true],
+  ] as const) {
+    await pool.query(
+      `update feedback_reports set state = $2, is_digest = true, incidents = 2
+       where report_id = $1`,
+      [head.reportId, state],
+    )
+    const wanted = await listFeedback(pool, [head.reportId])
+    const loaded = await loadFeedback(pool, wanted, site.app.config, site.app.clock())
+    const parts = [...loaded.values()].flatMap((one) => one.parts)
+    expect(parts.map(({ content }) => content.hasOriginal)).toEqual([expected, expected])
+  }
+})
+
+test('the end of a contract takes the original out of what may leave later', async () => {
+  const states = ['waiting', 'queued', 'held', 'refused', 'shadowed', 'withdrawn', 'sent']
+  const all: SentFeedback[] = []
+  for (const state of states) {
+    const feedback = await told()
+    all.push(feedback)
+    await pool.query(
+      'update feedback_reports set state = $2, has_original = true where report_id = $1',
+      [feedback.reportId, state],
+    )
+  }
+  const ids = all.map(({ reportId }) => reportId)
+  const [{ consumerId } = { consumerId: '' }] = await listFeedback(pool, ids)
+  await withoutOriginals(pool, consumerId)
+  const text = 'select state from feedback_reports where report_id = any($1) and has_original'
+  expect(await rows(text, [ids])).toEqual([{ state: 'sent' }])
 })
 
 test('the page of a consumer with a contract shows it; new reports have the original', async () => {
