@@ -111,70 +111,98 @@ function unmarkedUtf16(raw: Buffer): 'utf-16le' | 'utf-16be' | undefined {
   return even >= most && odd === 0 ? 'utf-16be' : undefined
 }
 
-const sourceElement = /<(pre|textarea|xmp)\b[^>]{0,2000}>/gi
+const sourceElement = /<(pre|textarea|xmp)\b[^<>]{0,2000}>/gi
 
 /** Finds the source of a message in the saved page that shows it. */
 function fromHtmlPage(given: ReadMessage): Buffer | undefined {
   if (!/^\s*<[!a-z]/i.test(headOf(given).slice(0, 1000))) return undefined
   const page = given.raw.toString('latin1')
-  for (const found of [...page.matchAll(sourceElement)].slice(0, 20)) {
+  const small = page.toLowerCase()
+  let count = 0
+  for (const found of page.matchAll(sourceElement)) {
     const start = found.index + found[0].length
-    const end = page.toLowerCase().indexOf(`</${found[1]?.toLowerCase()}`, start)
+    const end = small.indexOf(`</${found[1]?.toLowerCase()}`, start)
     const inside = page.slice(start, end < 0 ? page.length : end)
     const text = entitiesDecoded(
       inside.replace(/<br\s{0,3}\/?>(?:\r?\n)?/gi, '\n').replace(/<\/?[a-z][^<>]{0,2000}>/gi, ''),
+      true,
     )
-    const bytes = Buffer.from(text.replace(blankStart, ''), 'latin1')
+    const blank = blankStart.exec(text.slice(0, HEAD_BYTES_MAX))?.[0].length ?? 0
+    const bytes = Buffer.from(text.slice(blank), 'latin1')
     if (isMessage(bytes)) return bytes
+    // An element without an end contains all others.
+    if (end < 0 || ++count >= ELEMENTS_MAX) return undefined
   }
   return undefined
 }
 
+const ELEMENTS_MAX = 20
 const entities: Readonly<Record<string, string>> = {
   ...{ lt: '<', gt: '>', amp: '&', quot: '"', apos: "'", nbsp: ' ' },
 }
 
 /** Decodes the entities with which programs escape a text; others are left as they are. */
-function entitiesDecoded(text: string): string {
+function entitiesDecoded(text: string, isPage: boolean): string {
   return text.replace(
     /&(?:#(\d{1,3})|#x([\da-f]{1,2})|([a-z]{2,4}));/gi,
     (whole, decimal, hex, name) => {
-      if (name !== undefined) return entities[String(name).toLowerCase()] ?? whole
+      if (name !== undefined) {
+        const sign = entities[String(name).toLowerCase()] ?? whole
+        return isPage || sign !== ' ' ? sign : whole
+      }
       const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal)
-      return code < 0x80 ? String.fromCharCode(code) : whole
+      return code < 0x7f && (isPage || code > 0x20) ? String.fromCharCode(code) : whole
     },
   )
 }
 
 const escapedAddress = /&(?:lt|#60|#x3c);[^<>&\s]{1,320}@[^<>&\s]{1,320}&(?:gt|#62|#x3e);/i
 
-/** Undoes the escaping of a message for HTML: it then has no angle bracket at all. */
+/**
+ * Undoes the escaping of a message for HTML: it then has no angle bracket at all. White space is
+ * never escaped, but a client can write such an entity in its host name, which servers record.
+ */
 function unescaped({ raw, header: { bodyOffset } }: ReadMessage): Buffer | undefined {
   if (raw.includes(0x3c) || raw.includes(0x3e)) return undefined
   const head = raw.toString('latin1', 0, Math.max(bodyOffset, 8_192))
   if (!escapedAddress.test(head)) return undefined
-  return ifMessage(Buffer.from(entitiesDecoded(raw.toString('latin1')), 'latin1'))
+  return ifMessage(Buffer.from(entitiesDecoded(raw.toString('latin1'), false), 'latin1'))
 }
 
-/** Decodes a message that is in quoted-printable with its header. */
+/** Blanks in a line, and line ends, which no program encodes in a header. */
+const encodedBlank = /(?<!\n)=(?:[01][\dA-F]|20|7F)(?!=?[ \t]{0,20}\r?\n)|=0[AD]/i
+
+/**
+ * Decodes a message that is in quoted-printable with its header. A client can write an encoded line
+ * end in its host name, which servers record; decoded, it would forge lines of the server.
+ */
 function fromQuotedPrintable(given: ReadMessage): Buffer | undefined {
   const { raw, header } = given
   const start = raw.toString('latin1', 0, header.bodyOffset)
   if (!start.includes('=3D') && !/=\r?\n/.test(start)) return undefined
+  if (encodedBlank.test(start)) return undefined
   if (/=(?![\dA-Fa-f]{2}|[ \t]{0,20}\r?\n|$)/.test(headOf(given))) return undefined
   return ifMessage(decodeTransfer(raw, 'quoted-printable'))
 }
 
-const base64Chars = /^[A-Za-z0-9+/\s]{40,}={0,2}\s*$/
 const DATA_URL = /^data:[^,]{0,200};base64,/
 
 /** Decodes a message that is in base64 with its header. */
 function fromBase64({ raw }: ReadMessage): Buffer | undefined {
   const start = DATA_URL.exec(raw.toString('latin1', 0, 300))?.[0].length ?? 0
   const text = raw.toString('latin1', start)
-  if (!base64Chars.test(text.slice(0, 4_000)) || !base64Chars.test(text)) return undefined
+  if (!isBase64(text)) return undefined
   const bytes = Buffer.from(text, 'base64')
   return isMessage(bytes) || bytes[0] === 0xef ? bytes : undefined
+}
+
+const BASE64_MIN = 40
+
+/** Searches for another character: matching all of a long text needs a deep stack. */
+function isBase64(text: string): boolean {
+  const found = text.search(/[^A-Za-z0-9+/\s]/)
+  const end = found < 0 ? text.length : found
+  return end >= BASE64_MIN && /^={0,2}\s{0,100}$/.test(text.slice(end))
 }
 
 /** Decodes a MIME part that holds a message, with its own fields before it. */
@@ -243,9 +271,15 @@ function* linesOf(text: string): Generator<Line> {
   for (let count = 0; start < text.length && count < LINES_MAX; count++) {
     const found = text.indexOf(separator, start)
     const end = found < 0 ? text.length : found + 1
-    yield { start, text: text.slice(start, end).replace(/[\r\n]+$/, ''), end }
+    yield { start, text: withoutLineEnd(text.slice(start, end)), end }
     start = end
   }
+}
+
+function withoutLineEnd(line: string): string {
+  let end = line.length
+  while (line[end - 1] === '\n' || line[end - 1] === '\r') end--
+  return line.slice(0, end)
 }
 
 /** Removes the indentation, or the marks of a quotation, before every line of a message. */
@@ -279,12 +313,12 @@ function rejoined({ raw, header }: ReadMessage): Buffer | undefined {
     const isFold = /^[ \t]/.test(line.text)
     const isField = !isFold && fieldLine.test(line.text)
     if (!isField && !isFold && field !== '' && (isBroken || isOpenTrace(field))) {
-      const before = (joined.pop() ?? '').replace(/[\r\n]+$/, '')
+      const before = withoutLineEnd(joined.pop() ?? '')
       joined.push(/[ \t]$/.test(before) ? before : `${before} `)
       isChanged = true
     } else if (isField) field = ''
     joined.push(head.slice(line.start, line.end))
-    if (field.length < TRACE_CHARS_MAX) field += ` ${line.text}`
+    field = `${field} ${line.text}`.slice(0, TRACE_CHARS_MAX)
     end = line.end
   }
   if (!isChanged) return undefined
@@ -295,8 +329,13 @@ function rejoined({ raw, header }: ReadMessage): Buffer | undefined {
 }
 
 const isFoldLine = (line: string) => /^[ \t]+\S/.test(line)
+
 /** Whether a Received field lacks its date, with which it ends. */
-const isOpenTrace = (field: string) => /^ received[ \t]*:/i.test(field) && !/;.*\d:\d\d/.test(field)
+function isOpenTrace(field: string): boolean {
+  const date = field.indexOf(';')
+  return /^ received[ \t]*:/i.test(field) && (date < 0 || !/\d:\d\d/.test(field.slice(date)))
+}
+
 const hasAuthor = (fields: readonly { key: string }[]) => fields.some(({ key }) => key === 'from')
 
 /** Whether the header ends at a line of text before the author is named. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decodeTransfer, encodeTransfer } from '../../../src/mail/transfer-encoding.ts'
+import { expectEffort } from '../../support/effort.ts'
 
 const encode = (bytes: string) => encodeTransfer(bytes, 'quoted-printable')
 
@@ -39,4 +40,10 @@ describe('quoted-printable (RFC 2045 §6.7)', () => {
       { numRuns: 500 },
     )
   })
+})
+
+test('base64 with many blanks before another character takes linear time', async () => {
+  const bomb = Buffer.from(`QUJD${' '.repeat(1_000_000)}!QUJD`)
+  const decoded = await expectEffort(() => decodeTransfer(bomb, 'base64'), 500)
+  expect(decoded.toString()).toBe('ABCABC')
 })

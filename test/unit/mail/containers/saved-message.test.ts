@@ -240,6 +240,18 @@ test('what a sender writes below the fields of a mail server is never the messag
   }
 })
 
+test('what a client encodes in its host name does not change the line of the server', () => {
+  const bare = rest.join('\r\n').replaceAll(/[<>]/g, '').replaceAll('=', '=3D')
+  const from = (helo: string) =>
+    `Received: from ${helo} ([45.148.10.77])\r\n\tby mx.reader.example; Sat, 28 Nov 2026 10:00:00 +0000`
+  for (const blank of ['=20', '=0D=0AX-Y:', '&#32;', '&#10;X-Y:', '&#x20;', '&nbsp;']) {
+    const helo = `a${blank}([91.198.174.5])${blank}&lt;a@b.example&gt;`
+    const line = from(helo)
+    const kept = opened(`${line}\r\n${bare}`).replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+    expect(kept).toContain(line)
+  }
+})
+
 test('hostile input takes linear time', async () => {
   const bombs = [
     'A: b\n'.concat('stray line\n'.repeat(500_000)),
@@ -254,8 +266,21 @@ test('hostile input takes linear time', async () => {
     ' '.repeat(2_000_000),
     '\u00A0\n'.repeat(500_000),
     'QUJD'.repeat(500_000),
+    `${'QUJD'.repeat(1_000)}${' '.repeat(1_000_000)}!`,
+    `junk\n${'\r'.repeat(250_000)}x\n`,
+    `Received: x${'\r'.repeat(250_000)}x\nstray\nFrom: a\n`,
+    `Received: ${';'.repeat(250_000)}\nstray\n${rest.join('\n')}`,
+    `<html>${'<pre '.repeat(400_000)}`,
   ]
   for (const bomb of bombs) await expectEffort(() => openSaved(Buffer.from(bomb)), 1_000)
+})
+
+test('long input is read with a small stack', () => {
+  const long = Buffer.from(text + 'long line '.repeat(1_000_000)).toString('base64')
+  expect(opened(long).startsWith(text)).toBe(true)
+  for (const blanks of [`${long}!`, `<html><pre>${' '.repeat(12_000_000)}</pre>`]) {
+    expect(openSaved(Buffer.from(blanks))).toHaveProperty('refusal')
+  }
 })
 
 test('no input throws, and a message stays itself', () => {
