@@ -122,8 +122,9 @@ function isReportText(leaf: MimeLeaf): boolean {
   return /^text\/(?:plain|html)$/.test(leaf.type) && leaf.content.length <= reportBytes
 }
 
+/** The author, if there is only one: what vouches for a mail may mean another of several. */
 function authorOf(fields: readonly HeaderField[]): string | undefined {
-  const [author, second] = parseMailboxes(fieldValue(fields, 'from') ?? '')
+  const [author, second] = fieldValues(fields, 'from').flatMap((value) => parseMailboxes(value))
   return second ? undefined : author?.address.toLowerCase()
 }
 
@@ -182,7 +183,17 @@ function isOwnForward(fields: readonly HeaderField[]): boolean {
   const last = fields.findIndex(({ key }) => key === 'received')
   if (last < 0) return !fields.some(({ key }) => key === 'return-path' || key === 'delivered-to')
   const above = fieldValue(fields.slice(0, last), 'authentication-results') ?? ''
-  return /\bdmarc=pass\b/i.test(above.slice(0, RESULTS_CHARS))
+  return vouchesFor(above.slice(0, RESULTS_CHARS))
+}
+
+/**
+ * Whether results of authentication (RFC 8601) say that DMARC passed. They also name what the
+ * client said, as its host name and return path, in which it can write a result.
+ */
+function vouchesFor(results: string): boolean {
+  const plainResults = results.replace(/"[^"]*"?|\([^()]*\)?/g, '')
+  const stated = results.match(/dmarc\s*=/gi) ?? []
+  return stated.length === 1 && /(?:^|;)\s*dmarc\s*=\s*pass(?![^\s;(])/i.test(plainResults)
 }
 
 const RECEIVED_MAX = 50

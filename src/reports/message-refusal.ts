@@ -1,5 +1,6 @@
 import { openSaved, type SavedMessage } from '../mail/containers/saved-message.ts'
-import { fieldsOf, type ReadMessage } from '../mail/message.ts'
+import { looksLikeMessage } from '../mail/header.ts'
+import { fieldsOf, readMessage, type ReadMessage } from '../mail/message.ts'
 import { networkSet } from '../mail/ip.ts'
 import { exceedsLimits } from '../mail/mime-leaves.ts'
 import { wrapperOf } from '../mail/wrapper.ts'
@@ -79,14 +80,24 @@ export function readReported(
       },
     }
   }
-  const saved = openSaved(bytes)
-  const isOther = by === 'as-received' && 'message' in saved && saved.message.raw !== bytes
-  if (isOther) return { refusal: faultOf({ refusal: 'not-a-message' }) }
+  const saved = by === 'as-received' ? asReceived(bytes) : openSaved(bytes)
   if (!('message' in saved)) return { refusal: faultOf(saved) }
-  const refusal = refusals[exceedsLimits(saved.message.raw, limits) ?? 'none']
-  if (refusal) return { refusal }
-  if (!by || by === 'as-received' || by.choice === 'whole') return saved
-  return unwrapped(saved.message, by)
+  const whole = withinLimits(saved.message, limits)
+  if ('refusal' in whole || !by || by === 'as-received' || by.choice === 'whole') return whole
+  const fit = unwrapped(whole.message, by)
+  return 'refusal' in fit || fit.message === whole.message ? fit : withinLimits(fit.message, limits)
+}
+
+/** A sender must not choose how its message is read, or escape by something to be removed. */
+function asReceived(bytes: Buffer): SavedMessage {
+  const message = readMessage(bytes)
+  return looksLikeMessage(message.header) ? { message } : { refusal: 'not-a-message' }
+}
+
+/** Also for a message that was carried: its transfer encoding hid its structure. */
+function withinLimits(message: ReadMessage, limits: MessageLimits): Fit {
+  const refusal = refusals[exceedsLimits(message.raw, limits) ?? 'none']
+  return refusal ? { refusal } : { message }
 }
 
 const WRAPPERS_MAX = 5

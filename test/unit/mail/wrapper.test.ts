@@ -208,6 +208,52 @@ test.for<[string, Buffer]>([
   expect(wrapperOf(raw, side)).toBeUndefined()
 })
 
+test.for([
+  'spf=pass smtp.mailfrom=dmarc=pass@evil.example; dmarc=none',
+  'spf=pass smtp.mailfrom="x; dmarc=pass"@evil.example',
+  'spf=none (helo dmarc=pass) smtp.helo=dmarc=pass',
+  'spf=none smtp.helo=x;dmarc=pass; dmarc=none header.from=reporters.example',
+])('what a client says of itself vouches for nothing: %s', (results) => {
+  const before = [`Authentication-Results: mx.reporters.example; ${results}`, foreign]
+  const raw = mail([...before, 'From: ann@reporters.example', 'Subject: x'], [attached(spam)])
+  expect(wrapperOf(raw, side)?.isProven).toBe(false)
+})
+
+test('a mail with a second author is not by the reporter', () => {
+  const before = ['Authentication-Results: mx.reporters.example; dmarc=pass', foreign]
+  const authors = ['From: ann@reporters.example', 'From: x@evil.example']
+  const raw = mail([...before, ...authors, 'Subject: x'], [attached(spam)])
+  expect(wrapperOf(raw, side)?.isProven).not.toBe(true)
+})
+
+test('a message that was carried is within the limits, too', () => {
+  const parts = '--b\r\nContent-Type: text/plain\r\n\r\nx\r\n'.repeat(1_100)
+  const head = [border, ...identity, 'Subject: x', 'Content-Type: multipart/mixed; boundary=b']
+  const inside = Buffer.from([...head, '', parts].join('\r\n')).toString('base64')
+  const raw = mail(
+    ['From: ann@reporters.example', 'Subject: Fwd'],
+    [
+      {
+        header: ['Content-Type: message/rfc822', 'Content-Transfer-Encoding: base64'],
+        body: inside,
+      },
+    ],
+  )
+  const by = { ...side, choice: 'attached' as const }
+  const fit = readReported(raw, { ...structureLimits, bytesMax: 1_000_000 }, by)
+  expect(fit).toMatchObject({ refusal: { reason: 'too-many-parts' } })
+})
+
+test('a message as received is read as it is, whatever is written in it', () => {
+  const limits = { ...structureLimits, bytesMax: 1_000_000 }
+  for (const line of ['X-A: &lt;a@b.example&gt;', 'X-A: =3D', 'X-A: a=', 'Received: x\r\nstray']) {
+    const sent = ['From: a@b.example', 'To: b@c.example', line, 'Subject: x', 'Date: y', '', 'hi']
+    const raw = Buffer.from(sent.join('\r\n'))
+    const fit = readReported(raw, limits, 'as-received')
+    expect('message' in fit && fit.message.raw.equals(raw)).toBe(true)
+  }
+})
+
 test('a wrapper that came from a relay of the reporter is proven', () => {
   const relays = networkSet(['198.51.100.0/24'])
   expect(wrapperOf(filtered([foreign, local]), { ...side, relays })?.isProven).toBe(true)
