@@ -4,6 +4,7 @@ import { isSaid, notices } from '../bounces/phrases.ts'
 import { systemText } from '../bounces/recipients-in-text.ts'
 import { decodeHeaderText } from '../encoded-word.ts'
 import { fieldValue, type HeaderField } from '../header.ts'
+import { isAcknowledgment } from './acknowledgment.ts'
 import { isAutomaticReply, isAwayNote } from './automatic.ts'
 
 /** What is known of a mail besides its header. */
@@ -34,8 +35,9 @@ export function isBySystem(fields: readonly HeaderField[]): boolean {
  * our mail, in whatever language it is written: its author is a mail system, and it returns a
  * message, was sent to our return path, names our return path, or says that the mail is delayed.
  * The author may also be named like a mail system, for example postmaster; then the mail must
- * return a message, have the null sender and answer nothing. From any author, mail to our return
- * path that says that something was not delivered is a notification.
+ * return a message, have the null sender, answer nothing and acknowledge nothing. From any author,
+ * mail to our return path that says that something was not delivered is a notification, unless it
+ * is an answer with a sender.
  */
 export function isNotice(
   fields: readonly HeaderField[],
@@ -44,12 +46,15 @@ export function isNotice(
   const value = (key: string) => (fieldValue(fields, key) ?? '').slice(0, valueCharsMax)
   const start = text.slice(0, textCharsRead)
   const isReply = isAutomaticReply(fields)
-  if (isToReturnPath && !isReply && isSaid(notices.texts, start)) return true
+  const isAnswer = /^\s*(?:re|aw|sv|antw)\s*:/i.test(decodeHeaderText(value('subject')))
+  const isNull = mailFrom.replace(/[<>\s]/g, '') === ''
+  const isPersons = isReply || (isAnswer && !isNull)
+  if (isToReturnPath && !isPersons && isSaid(notices.texts, start)) return true
   if (isAwayNote(fields)) return false
   if (!isBySystem(fields)) {
-    const isAnswer = /^\s*(?:re|aw|sv|antw)\s*:/i.test(decodeHeaderText(value('subject')))
-    const isNull = mailFrom.replace(/[<>\s]/g, '') === ''
-    return isReturning && isNull && !isAnswer && !isReply && systemNames.test(value('from'))
+    const mayBeNotice = isReturning && isNull && !isAnswer && !isReply
+    if (!mayBeNotice || !systemNames.test(value('from'))) return false
+    return !isAcknowledgment(fields, text, { isAutomatic: true, isAway: false })
   }
   if (isReturning || isToReturnPath || systemText(text) !== text) return true
   return ourPath.test(start) || isSaid(notices.delays, start)

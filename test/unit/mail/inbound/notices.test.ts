@@ -243,3 +243,26 @@ test('a delay that a sending service reports as JSON is no failure', () => {
     { recipient: 'abuse@desk.example', action: 'delayed' },
   ])
 })
+
+test.for([
+  [
+    'a person who says that mail of the customer was not delivered',
+    plain(
+      ['From: abuse@desk.example', 'Subject: Re: Spam from 192.0.2.1'],
+      'The mail of this customer could not be delivered, and we closed the account.',
+    ),
+    'abuse@desk.example',
+    'reply',
+  ],
+  [
+    'a postmaster whose program returns our mail and gives a number',
+    mixed(
+      ['From: postmaster@desk.example', 'Subject: Ticket 1234'],
+      'Thank you for your report. Ticket #1234 was opened.',
+    ),
+    '',
+    'acknowledgment',
+  ],
+] as const)('the answer of a desk is no bounce: %s', ([, raw, mailFrom, kind]) => {
+  expect(readInbound(raw, mailFrom, toReturnPath).kind).toBe(kind)
+})
