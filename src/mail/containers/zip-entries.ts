@@ -16,6 +16,8 @@ type Form = { mark: string; flags: number; packedBytes: number; nameBytes: numbe
 const local: Form = { mark: 'PK\x03\x04', flags: 6, packedBytes: 18, nameBytes: 26, name: 30 }
 const central: Form = { mark: 'PK\x01\x02', flags: 8, packedBytes: 20, nameBytes: 28, name: 46 }
 const NAME_BYTES_MAX = 1_000
+/** Headers can lie in the names of others, so that all names together have more bytes. */
+const NAMES_BYTES_MAX = 2_000_000
 const METHOD_MAX = 100
 /** The version of the format that is needed is the number before the flags; 6.3 is the newest. */
 const VERSION_MAX = 63
@@ -56,9 +58,12 @@ export function listZip(bytes: Buffer, entriesMax: number): ZipEntry[] {
 
 function* recordsIn(bytes: Buffer, form: Form, recordsMax: number): Generator<ZipRecord> {
   let count = 0
+  let nameBytes = 0
   for (let at = bytes.indexOf(form.mark); at >= 0; at = bytes.indexOf(form.mark, at + 4)) {
     if (at + form.name > bytes.length || ++count > recordsMax) return
     const record = recordAt(bytes, at, form)
+    nameBytes += record?.name.length ?? 0
+    if (nameBytes > NAMES_BYTES_MAX) return
     if (record) yield record
   }
 }

@@ -92,9 +92,11 @@ class PackedReading {
 const macroRelation = /\/relationships\/(?:vbaProject|xlMacrosheet)\b/
 const macroPart = 'vbaProject.bin'
 
-/** The path to a file in an archive that may itself be in one. */
+const PATH_CHARS_MAX = 1_000
+
+/** The path to a file in an archive that may itself be in one; of a long one, its end. */
 function joinedName(outer: string, name: string): string {
-  return outer === '' ? name : `${outer}/${name}`
+  return (outer === '' ? name : `${outer}/${name}`).slice(-PATH_CHARS_MAX)
 }
 
 /** The addresses in a file of Microsoft's programs, whose characters take one or two bytes. */
