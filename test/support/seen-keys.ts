@@ -52,7 +52,8 @@ function decodings(text: string): string[] {
     text.replaceAll(String.raw`\r`, '\r').replaceAll(String.raw`\n`, '\n'),
     text.replaceAll('\0', ''),
   ].filter((form) => form !== text)
-  for (const [run] of text.matchAll(/[A-Za-z0-9+/\r\n]{60,}/g)) {
+  // Without the first condition, short runs are read again from each of their characters.
+  for (const [run] of text.matchAll(/(?<![A-Za-z0-9+/\r\n])[A-Za-z0-9+/\r\n]{60,}/g)) {
     const digits = run.replaceAll(/[\r\n]/g, '')
     for (let shift = 0; shift < 4; shift++) {
       const decoded = Buffer.from(digits.slice(shift), 'base64').toString('latin1')

@@ -6,9 +6,13 @@ import { runOperation, type Operations } from '../../../src/cli/command.ts'
 import { pack, type Packed, unpack } from '../../../src/db/rows.ts'
 import { maskStoredMail } from '../../../src/feedback/mask-stored-mail.ts'
 import { includesRole, type Role, roles } from '../../../src/roles.ts'
+import { roleTable } from '../../../src/web/admin/role-table.ts'
+import { adminRoutes } from '../../../src/web/admin/router.ts'
+import type { Site } from '../../../src/web/site.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { type KeyKind, unsentKinds } from '../../support/keys/every-key.ts'
-import { startKeyedSite } from '../../support/keys/keyed-site.ts'
+import { type Holder, startKeyedSite } from '../../support/keys/keyed-site.ts'
+import { notSent, type SentForm, sentForms } from '../../support/keys/sent-forms.ts'
 import { addressesOf, readAddress } from '../../support/keys/shown-addresses.ts'
 import { watchRoutes } from '../../support/pages/route-list.ts'
 import { keysIn } from '../../support/seen-keys.ts'
@@ -17,11 +21,22 @@ import { Browser, signedInBrowser } from './browser.ts'
 const listRoutes = watchRoutes()
 const keyed = await closeAfterTests(startKeyedSite())
 const routes = listRoutes('get')
+const sendingRoutes = (['post', 'put', 'patch', 'delete'] as const).flatMap((method) =>
+  listRoutes(method).map((route) => `${method} ${route}`),
+)
 const { shown, site, keys, needles, texts, sent, report, reported, letters, ids, holders } = keyed
 const { ann, links } = shown
 const { app } = site
 const { pool } = app
-const readers = [{ role: 'anonymous', browser: new Browser(site.url), token: '' }, ...holders]
+// The administrator is the last holder, and the first reader: what this role does not find,
+// no other role finds.
+const readers = [
+  ...holders.toReversed(),
+  { role: 'anonymous', browser: new Browser(site.url), token: '' },
+]
+/** Addresses of the staff at which the administrator found nothing, besides one of each route. */
+const missing = new Set<string>()
+
 test('every kind of key is placed, and is found where it is placed', () => {
   expect(Object.values(needles).filter((needle) => needle.length < 16)).toEqual([])
   const inMail = keysIn(Buffer.from(texts.body), needles).toSorted()
@@ -37,16 +52,19 @@ test('every kind of key is placed, and is found where it is placed', () => {
 
 test.for(readers)('no page, download or answer of the API shows a key: $role', async (reader) => {
   const seen: string[] = []
+  const isFirst = reader.role === 'administrator'
   const look = async (address: string) => {
     const answer = await readAddress(address, keyed, reader)
     const bytes = Buffer.from(await answer.arrayBuffer())
     const isOfOthers = /^\/(?:admin|api)/.test(address)
+    const isNothing = answer.status === 404 || answer.status === 405
+    if (isFirst && isOfOthers && isNothing) missing.add(address)
     if (answer.status !== 200) return
     if (isOfOthers && ids.some((id) => address.includes(id))) seen.push(address)
     expect([address, keysIn(bytes, needles)]).toEqual([address, []])
   }
   for (const route of routes) {
-    const addresses = addressesOf(route, keyed)
+    const addresses = addressesOf(route, keyed).filter((one, n) => n === 0 || !missing.has(one))
     while (addresses.length > 0) await Promise.all(addresses.splice(0, 5).map(look))
   }
   const isStaff = roles.some((role) => role === reader.role)
@@ -209,4 +227,123 @@ test('no queue, and no table besides those of received mail, contains a key', as
   )
   const jobs = rows.map((row) => row.text).join('\n')
   expect(keysIn(Buffer.from(jobs), needles)).toEqual([])
+})
+
+const permissions = new Map(
+  roleTable(adminRoutes({ ...site.app, publicUrl: site.url } as Site)).flatMap((row) =>
+    row.method === 'post' ? [[`post ${row.path}`, Object.keys(row.permissions ?? {})]] : [],
+  ) as [string, string[]][],
+)
+
+/** The requests of a route, one for each thing that its form may do. */
+async function formsOf(route: string): Promise<SentForm[]> {
+  const forms = (await sentForms[route]?.(keyed)) ?? []
+  const words = permissions.get(route) ?? ['']
+  return forms.flatMap((form) =>
+    form.fields?.['do'] !== undefined || words.length === 1
+      ? [form]
+      : words.map((word) => ({ ...form, fields: { ...form.fields, do: word } })),
+  )
+}
+
+function send(method: string, { at, fields, json }: SentForm, { browser, person, token }: Holder) {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const body = json && JSON.stringify(json)
+  if (!at.startsWith('/api/')) return browser.post(at, { now: person.password, ...fields })
+  const content = body === undefined ? {} : { body }
+  return fetch(`${site.url}${at}`, { method: method.toUpperCase(), headers, ...content })
+}
+
+/** Searches an answer with its header, and the page to which it leads. */
+async function look(name: string, answer: Response, { browser }: Holder): Promise<void> {
+  const header = JSON.stringify([...answer.headers])
+  const bytes = Buffer.concat([Buffer.from(header), Buffer.from(await answer.arrayBuffer())])
+  expect([name, keysIn(bytes, needles)]).toEqual([name, []])
+  const next = answer.headers.get('location')
+  if (answer.status !== 303 || next === null) return
+  const page = await browser.get(next)
+  expect([name, keysIn(Buffer.from(await page.arrayBuffer()), needles)]).toEqual([name, []])
+}
+
+test('every route that takes a request is sent one, or has a reason', async () => {
+  const open: string[] = []
+  for (const route of sendingRoutes.filter((one) => !sentForms[one] && !notSent[one])) {
+    // Routes of the API answer that they have other methods.
+    const [method = '', at = ''] = route.split(' ')
+    const { status } = await fetch(`${site.url}${at}`, { method: method.toUpperCase() })
+    if (status !== 405) open.push(route)
+  }
+  expect(open).toEqual([])
+  const listed = [...Object.keys(sentForms), ...Object.keys(notSent)]
+  expect(listed.filter((route) => !sendingRoutes.includes(route))).toEqual([])
+})
+
+for (const route of sendingRoutes.filter((one) => sentForms[one])) {
+  test(`no answer to a request shows a key: ${route}`, async () => {
+    const [method = ''] = route.split(' ')
+    for (const form of await formsOf(route)) {
+      const statuses: number[] = []
+      for (const holder of holders) {
+        const answer = await send(method, form, holder)
+        statuses.push(answer.status)
+        await look(JSON.stringify([holder.role, form]), answer, holder)
+      }
+      expect(statuses.filter((status) => status >= 500)).toEqual([])
+      const isTaken = statuses.some((status) => status < 400)
+      expect([form, statuses, isTaken]).toEqual([form, statuses, form.isRefused !== true])
+    }
+  })
+}
+
+/** What a person pastes into a field: links of others, as from a mail. */
+const pasted = (
+  ['reset link', 'answer link', 'mail-in address', 'webhook secret', 'API token'] as const
+)
+  .map((kind) => keys[kind])
+  .join(' ')
+
+/** A form with keys in one of its fields, for each field. */
+function withPasted(form: SentForm): SentForm[] {
+  const given = Object.entries({ ...form.fields, ...form.json }).filter(
+    ([name, value]) => name !== 'do' && typeof value === 'string',
+  )
+  return given.map(([name, value]) => {
+    const changed = { [name]: `${String(value)} ${pasted}` }
+    return form.json
+      ? { ...form, json: { ...form.json, ...changed } }
+      : { ...form, fields: { ...form.fields, ...changed } }
+  })
+}
+
+test('keys that an operator pastes into a form are masked, also for the next reader', async () => {
+  const administrator = holders.find(({ role }) => role === 'administrator')
+  const viewer = holders.find(({ role }) => role === 'viewer')
+  if (!administrator || !viewer) throw new Error('There is a person for each role.')
+  const isOfOperators = (route: string) => /\/admin|mass-actions|queues|outgoing/.test(route)
+  const found = new Set<string>()
+  for (const route of sendingRoutes.filter((one) => sentForms[one] && isOfOperators(one))) {
+    const [method = ''] = route.split(' ')
+    for (const form of (await formsOf(route)).flatMap(withPasted)) {
+      const answer = await send(method, form, administrator)
+      const bytes = Buffer.from(await answer.arrayBuffer())
+      if (keysIn(bytes, needles).length > 0) found.add(`${route} ${JSON.stringify(form)}`)
+    }
+  }
+  for (const route of routes.filter((one) => isOfOperators(one))) {
+    for (const address of addressesOf(route, keyed).filter((one) => !missing.has(one))) {
+      const answer = await readAddress(address, keyed, viewer)
+      const bytes = Buffer.from(await answer.arrayBuffer())
+      if (answer.status === 200 && keysIn(bytes, needles).length > 0) found.add(address)
+    }
+  }
+  expect([...found]).toEqual([])
+})
+
+test('an error that repeats a value masks a key in it', async () => {
+  const { token } = ann
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'message/rfc822' }
+  const url = `${site.url}/api/v1/reports?received_via=${keys['API token']}`
+  const answer = await fetch(url, { method: 'POST', headers, body: 'Subject: x\r\n\r\nHello' })
+  const { detail } = (await answer.json()) as { detail: string }
+  expect([answer.status, detail]).toEqual([422, expect.stringMatching(/sp_\*{43} is/)])
 })

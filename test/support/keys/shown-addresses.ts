@@ -11,12 +11,16 @@ const isListed = new Map(pages.map((page) => [page.route, page]))
 /** Routes that do not end, or answer with large files of the program. */
 const skipped = /^\/admin\/live$|^\/assets\/|^\/thunderbird\/|^\/outlook\/|^\/openapi/
 
+/** Routes that take the id of a report only. */
+const ofReports = /\/(?:reports|outbox)\/:(?:id|reportId)(?:\/|$)/
+
 /** The addresses of a route for all content with keys, without those that only an owner knows. */
-export function addressesOf(route: string, { shown, ids, needles }: KeyedSite): string[] {
+export function addressesOf(route: string, { shown, reported, ids, needles }: KeyedSite): string[] {
   if (skipped.test(route)) return []
+  const taken = ofReports.test(route) ? [shown.told, ...reported] : ids
   const listed = isListed.get(route)?.at(shown) ?? []
   const open = route.replaceAll(/:number\b/g, '1').replaceAll(/:(?!id|reportId)\w+/g, 'none')
-  const filled = /:\w+/.test(open) ? ids.map((id) => open.replaceAll(/:\w+/g, id)) : [open]
+  const filled = /:\w+/.test(open) ? taken.map((id) => open.replaceAll(/:\w+/g, id)) : [open]
   return [...new Set([...listed, ...filled])].filter(
     (address) => keysIn(Buffer.from(address), needles).length === 0,
   )
