@@ -1,4 +1,5 @@
 import { createFileReader, readFilesWith } from '../../src/parsing/files/file-reader.ts'
 
-/** Reads files in the processes of one reader for all tests of a worker. They end with it. */
-export const readFiles = readFilesWith(createFileReader())
+/** One reader for all tests of a worker, whose process takes a second to start. It ends with it. */
+export const fileReader = createFileReader()
+export const readFiles = readFilesWith(fileReader)

@@ -1,20 +1,10 @@
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import {
-  createMailer,
-  createProbe,
-  type LaterFault,
-  type Mailer,
-  type MailerLimits,
-} from '../../../src/net/mailer.ts'
+import { expect, test as plainTest } from 'vitest'
+import { createMailer, type LaterFault, type MailerLimits } from '../../../src/net/mailer.ts'
+import { until } from '../../support/process.ts'
 import { startHangingRelay } from '../../support/torture/sending/hanging-relay.ts'
-import {
-  type SinkFailure,
-  type SinkStep,
-  type SmtpSink,
-  startSmtpSink,
-} from '../../support/smtp-sink.ts'
+import { type SinkFailure, type SinkStep, startSmtpSink } from '../../support/smtp-sink.ts'
 
 /**
  * Short time limits, used only with servers that stall: on a busy machine, a working server may
@@ -26,20 +16,23 @@ const patientAtFirst: Partial<MailerLimits> = { connectionMs: 5_000, greetingMs:
 const raw = Buffer.from('Subject: one\r\n\r\n.a line that begins with a dot\r\n..\r\nend\r\n')
 const envelope = { from: 'fb-abc@bounce.example.org', to: 'abuse@example.net' }
 
-let sink: SmtpSink
-let mailer: Mailer
-let impatientMailer: Mailer
-
-beforeEach(async () => {
-  sink = await startSmtpSink()
-  mailer = createMailer(sink.url)
-  impatientMailer = createMailer(sink.url, impatient)
-})
-
-afterEach(async () => {
-  await Promise.all([mailer.close(0), impatientMailer.close(0)])
-  await sink.close()
-})
+/** Each test has a sink of its own: most wait, and do so side by side. */
+const test = plainTest
+  .extend('sink', async ({ onTestFinished }) => {
+    const sink = await startSmtpSink()
+    onTestFinished(() => sink.close())
+    return sink
+  })
+  .extend('mailer', ({ sink, onTestFinished }) => {
+    const mailer = createMailer(sink.url)
+    onTestFinished(() => mailer.close(0))
+    return mailer
+  })
+  .extend('impatientMailer', ({ sink, onTestFinished }) => {
+    const mailer = createMailer(sink.url, impatient)
+    onTestFinished(() => mailer.close(0))
+    return mailer
+  }).concurrent
 
 test('without a URL there is no mailer, and mail is held', () => {
   expect(createMailer(undefined)).toBeUndefined()
@@ -50,17 +43,17 @@ test.for(['http://example.org', 'mail.example.org'])('%s is not a valid mail ser
   expect(() => createMailer(url)).toThrow(TypeError)
 })
 
-test('a message arrives byte for byte under the given envelope', async () => {
+test('a message arrives byte for byte under the given envelope', async ({ sink, mailer }) => {
   expect(await mailer.send({ envelope, raw })).toMatchObject({ outcome: 'accepted' })
   expect(sink.messages).toMatchObject([{ from: envelope.from, to: [envelope.to], raw }])
 })
 
-test('an empty return path is sent as the null return path', async () => {
+test('an empty return path is sent as the null return path', async ({ sink, mailer }) => {
   await mailer.send({ envelope: { ...envelope, from: '' }, raw })
   expect(sink.messages[0]?.from).toBe('')
 })
 
-test('a connection is reused for many messages', async () => {
+test('a connection is reused for many messages', async ({ sink, mailer }) => {
   for (let sent = 0; sent < 5; sent += 1) await mailer.send({ envelope, raw })
   expect(sink.messages).toHaveLength(5)
   expect(sink.connections()).toBe(1)
@@ -85,13 +78,16 @@ test.for<[SinkStep, SinkFailure, string, number | undefined]>([
   ['connect', 'stall', 'later', undefined],
   ['mail', 'stall', 'later', undefined],
   ['dot', 'stall', 'later', undefined],
-])('a failure at %s with %o is reported as %s', async ([step, failure, outcome, replyCode]) => {
-  sink.failNext(step, failure)
-  const failing = failure === 'stall' ? impatientMailer : mailer
-  expect(await failing.send({ envelope, raw })).toMatchObject({ outcome, replyCode })
-  expect(sink.messages).toEqual([])
-  expect(await mailer.send({ envelope, raw })).toMatchObject({ outcome: 'accepted' })
-})
+])(
+  'a failure at %s with %o is reported as %s',
+  async ([step, failure, outcome, replyCode], { sink, mailer, impatientMailer }) => {
+    sink.failNext(step, failure)
+    const failing = failure === 'stall' ? impatientMailer : mailer
+    expect(await failing.send({ envelope, raw })).toMatchObject({ outcome, replyCode })
+    expect(sink.messages).toEqual([])
+    expect(await mailer.send({ envelope, raw })).toMatchObject({ outcome: 'accepted' })
+  },
+)
 
 test.for<[SinkStep, SinkFailure, string]>([
   ['rcpt', { code: 554, text: '5.7.1 Relay access denied' }, 'relay'],
@@ -100,31 +96,37 @@ test.for<[SinkStep, SinkFailure, string]>([
   ['connect', { code: 554, text: 'No' }, 'relay'],
   ['dot', { code: 554, text: 'Email address is not verified' }, 'relay'],
   ['rcpt', { code: 450, text: '4.2.0 Greylisted' }, 'message'],
-])('a refusal at %s with %o is the fault of the %s', async ([step, failure, fault]) => {
-  sink.failNext(step, failure)
-  expect(await mailer.send({ envelope, raw })).toMatchObject({ outcome: 'later', fault })
-})
+])(
+  'a refusal at %s with %o is the fault of the %s',
+  async ([step, failure, fault], { sink, mailer }) => {
+    sink.failNext(step, failure)
+    expect(await mailer.send({ envelope, raw })).toMatchObject({ outcome: 'later', fault })
+  },
+)
 
-test('a refusal says whether it concerns the address or the message', async () => {
+test('a refusal says whether it concerns the address or the message', async ({ sink, mailer }) => {
   sink.failNext('rcpt', { code: 550, text: '5.1.1 User unknown' })
   expect(await mailer.send({ envelope, raw })).toMatchObject({ about: 'gone' })
   sink.failNext('dot', { code: 554, text: '5.7.1 Message contains a virus' })
   expect(await mailer.send({ envelope, raw })).toMatchObject({ about: 'message' })
 })
 
-test('the reply of the other server is quoted', async () => {
+test('the reply of the other server is quoted', async ({ sink, mailer }) => {
   sink.failNext('rcpt', { code: 550, text: 'mailbox unknown here' })
   const result = await mailer.send({ envelope, raw })
   expect(result).toMatchObject({ reply: expect.stringContaining('mailbox unknown here') })
 })
 
-test('a message cut off after the final dot may be delivered; we send it once', async () => {
+test('a message cut off after the final dot may be delivered; we send it once', async ({
+  sink,
+  mailer,
+}) => {
   sink.failNext('dot', 'keep-and-drop')
   expect(await mailer.send({ envelope, raw })).toMatchObject({ outcome: 'later' })
   expect(sink.messages).toHaveLength(1)
 })
 
-test('one message that stalls delays no other', async () => {
+test('one message that stalls delays no other', async ({ sink, mailer }) => {
   sink.failNext('rcpt', 'stall')
   const stalled = mailer.send({ envelope, raw })
   const others = await Promise.all(Array.from({ length: 9 }, () => mailer.send({ envelope, raw })))
@@ -133,7 +135,7 @@ test('one message that stalls delays no other', async () => {
   expect(await stalled).toMatchObject({ outcome: 'later' })
 })
 
-test('stalled messages give up their places and are reported', async () => {
+test('stalled messages give up their places and are reported', async ({ sink }) => {
   const limits = { ...patientAtFirst, silenceMs: 2_000, stallMs: 500, connectionsMax: 1 }
   const narrow = createMailer(sink.url, limits)
   sink.failNext('rcpt', 'stall')
@@ -145,7 +147,7 @@ test('stalled messages give up their places and are reported', async () => {
   await narrow.close(0)
 })
 
-test('a message that stalls without a free slow place is cut off', async () => {
+test('a message that stalls without a free slow place is cut off', async ({ sink }) => {
   const narrow = createMailer(sink.url, { stallMs: 300, connectionsMax: 1, slowMax: 1 })
   sink.failNext('rcpt', 'stall', 2)
   const slow = narrow.send({ envelope, raw, lane: 'slow' })
@@ -155,7 +157,9 @@ test('a message that stalls without a free slow place is cut off', async () => {
   await slow
 })
 
-test('a message without a place in the slow lane waits, and no server is at fault', async () => {
+test('a message without a place in the slow lane waits, and no server is at fault', async ({
+  sink,
+}) => {
   const narrow = createMailer(sink.url, { slowMax: 1, placeMs: 20 })
   sink.failNext('rcpt', 'stall')
   const first = narrow.send({ envelope, raw, lane: 'slow' })
@@ -165,7 +169,7 @@ test('a message without a place in the slow lane waits, and no server is at faul
   await first
 })
 
-test('every message ends, whatever the other server does', async () => {
+test('every message ends, whatever the other server does', async ({ sink }) => {
   const narrow = createMailer(sink.url, { stallMs: 10, sendMsMax: 50 })
   sink.failNext('dot', 'stall')
   expect(await narrow.send({ envelope, raw })).toMatchObject({ outcome: 'later' })
@@ -176,12 +180,15 @@ test.for<[SinkStep, LaterFault]>([
   ['connect', 'session'],
   ['mail', 'message'],
   ['dot', 'message'],
-])('a stall at %s is the fault of the %s', async ([step, fault]) => {
+])('a stall at %s is the fault of the %s', async ([step, fault], { sink, impatientMailer }) => {
   sink.failNext(step, 'stall')
   expect(await impatientMailer.send({ envelope, raw })).toMatchObject({ outcome: 'later', fault })
 })
 
-test('servers with DSN support get the token of the return path and options', async () => {
+test('servers with DSN support get the token of the return path and options', async ({
+  sink,
+  mailer,
+}) => {
   await mailer.send({ envelope, raw })
   const [envid] = envelope.from.split('@')
   expect(sink.messages[0]?.dsn).toEqual({ envid, ret: 'HDRS', notify: 'FAILURE,DELAY' })
@@ -195,10 +202,13 @@ test.for([
   ['a recipient that is two', { ...envelope, to: 'abuse@example.net, other@example.net' }],
   ['a recipient with a name', { ...envelope, to: 'Abuse <abuse@example.net>' }],
   ['a return path that is two', { ...envelope, from: 'a@example.org,b@example.org' }],
-] as const)('%s can never be sent, and no connection is made', async ([, hopeless]) => {
-  expect(await mailer.send({ envelope: hopeless, raw })).toMatchObject({ outcome: 'rejected' })
-  expect(sink.messages).toEqual([])
-})
+] as const)(
+  '%s can never be sent, and no connection is made',
+  async ([, hopeless], { sink, mailer }) => {
+    expect(await mailer.send({ envelope: hopeless, raw })).toMatchObject({ outcome: 'rejected' })
+    expect(sink.messages).toEqual([])
+  },
+)
 
 test('a message above the server’s size limit is refused', async () => {
   const small = await startSmtpSink({ sizeMax: 10 })
@@ -218,13 +228,13 @@ test('without a listening server the result is later', async () => {
   await toNobody.close()
 })
 
-test('closing waits for a message that is being sent', async () => {
+test('closing waits for a message that is being sent', async ({ mailer }) => {
   const sending = mailer.send({ envelope, raw })
   await mailer.close()
   expect(await sending).toMatchObject({ outcome: 'accepted' })
 })
 
-test('closing gives up on a stalled message when its grace is over', async () => {
+test('closing gives up on a stalled message when its grace is over', async ({ sink }) => {
   const patient = createMailer(sink.url)
   sink.failNext('dot', 'stall')
   const sending = patient.send({ envelope, raw })
@@ -247,7 +257,10 @@ test.for(['ehlo', 'starttls', 'trickle'] as const)(
   },
 )
 
-test('an attempt can be ended, and says when the server asked for the message', async () => {
+test('an attempt can be ended, and says when the server asked for the message', async ({
+  sink,
+  mailer,
+}) => {
   for (const [step, asks] of [
     ['rcpt', 0],
     ['dot', 1],
@@ -257,7 +270,7 @@ test('an attempt can be ended, and says when the server asked for the message', 
     let asked = 0
     const onData = () => asked++
     const sending = mailer.send({ envelope, raw, signal: ending.signal, onData })
-    await expect.poll(() => asked, { timeout: 10_000 }).toBe(asks)
+    await until('the message', () => (asked === asks ? true : undefined), 10_000)
     setTimeout(() => ending.abort(), 300)
     expect(await sending).toMatchObject({ outcome: 'later', fault: 'session' })
     expect(asked).toBe(asks)
@@ -265,7 +278,9 @@ test('an attempt can be ended, and says when the server asked for the message', 
   expect(await mailer.send({ envelope, raw })).toMatchObject({ outcome: 'accepted' })
 })
 
-test('a stalled message that may have arrived is not cut off for want of a place', async () => {
+test('a stalled message that may have arrived is not cut off for want of a place', async ({
+  sink,
+}) => {
   const narrow = createMailer(sink.url, { stallMs: 400, connectionsMax: 1, slowMax: 0 })
   sink.failNext('dot', 'stall')
   const stalled = narrow.send({ envelope, raw })
@@ -276,46 +291,4 @@ test('a stalled message that may have arrived is not cut off for want of a place
   expect(ended).toBe('under way')
   await narrow.close(0)
   expect(await stalled).toMatchObject({ outcome: 'later' })
-})
-
-const self = 'signalpost@example.org'
-
-test('a probe of a working server sends no message', async () => {
-  expect(await createProbe(sink.url, self)()).toMatchObject({ outcome: 'accepted' })
-  sink.failNext('rcpt', { code: 550, text: '5.1.1 User unknown' })
-  expect(await createProbe(sink.url, self)()).toMatchObject({ outcome: 'accepted' })
-  sink.failNext('rcpt', { code: 554, text: '5.7.1 Relay access denied' })
-  expect(await createProbe(sink.url, self)()).toMatchObject({ outcome: 'later', fault: 'relay' })
-  expect(sink.messages).toEqual([])
-})
-
-test.for(['greeting', 'ehlo', 'starttls', 'handshake', 'mail', 'rcpt', 'data', 'trickle'] as const)(
-  'a probe notices a server that hangs at %s, with one connection',
-  async (how) => {
-    const relay = await startHangingRelay()
-    const probe = createProbe(relay.url, self, 2_000)
-    expect(await probe()).toMatchObject({ outcome: 'accepted' })
-    await relay.hang(how)
-    expect(await probe()).toMatchObject({ outcome: 'later' })
-    expect(relay.opened()).toBe(1)
-    await relay.hang(undefined)
-    expect(await probe()).toMatchObject({ outcome: 'accepted' })
-    expect(relay.kept).toEqual([])
-    await relay.close()
-  },
-)
-
-test.for(['half-close', 'refuse', 'reset', 'reset-rcpt', '421', '451', '421-mail'] as const)(
-  'a probe notices a server that fails by %s',
-  async (how) => {
-    const relay = await startHangingRelay()
-    await relay.hang(how)
-    expect(await createProbe(relay.url, self, 1_000)()).toMatchObject({ outcome: 'later' })
-    await relay.close()
-  },
-)
-
-test('a probe of a server whose name has no address fails', async () => {
-  const probe = createProbe('smtp://relay.invalid', self, 2_000)
-  expect(await probe()).toMatchObject({ outcome: 'later' })
 })
