@@ -4,7 +4,7 @@ import { longestFirst } from './test/support/longest-first.ts'
 
 /** Tests of whole instances, and those that wait longest. */
 const longest =
-  /\/test\/(e2e\/|unit\/(parsing\/parser-pool|net\/(webhook|mailer))|db\/queue\/worker)/
+  /\/test\/(e2e\/|unit\/(parsing\/(parser-pool|reader-child|bombs)|net\/webhook)|db\/queue\/worker)/
 
 export default defineConfig({
   test: {
