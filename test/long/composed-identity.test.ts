@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { feedbackFormats } from '../../src/mail/feedback-format.ts'
+import { findLeaks } from '../support/find-leaks.ts'
+import { messagesOf } from '../support/identity-forms.ts'
 import { countLeaks, type FoundLeak, searchReports } from '../support/composed-identity.ts'
 
 const SEED = Number(process.env['IDENTITY_SEED'] ?? 2026)
@@ -55,6 +57,14 @@ test.for(feedbackFormats)(
     expect(tolerated(leaks, COMBINATIONS / 20)).toEqual([])
   },
 )
+
+test('the search finds every combination in the message itself', () => {
+  const missed = [...messagesOf(4, 3000)].flatMap(({ raw, secrets }) => {
+    const found = new Set(findLeaks(raw, secrets).map(({ at }) => at))
+    return secrets.filter((_, at) => !found.has(at)).map(({ name }) => name)
+  })
+  expect(missed).toEqual([])
+})
 
 test('reports in the Extended Abuse Reporting Format tell no reporter', async () => {
   const { leaks } = await searchReports(SEED + 2, COMBINATIONS / 10, { format: 'xarf' })

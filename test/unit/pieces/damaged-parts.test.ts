@@ -10,10 +10,10 @@ test('the sample shows its texts', async () => {
 
 // `npm run test:long` tries all.
 test('a damaged field hides no text that a mail program shows', { timeout: 60_000 }, async () => {
-  expect(await checkEveryDamage((number) => number % 7 === 0)).toEqual([])
+  expect(await checkEveryDamage((number) => number % 20 === 0)).toEqual([])
 })
 
 test('mail with damaged fields in its parts is analyzed completely', async () => {
-  const numRuns = 500
+  const numRuns = 200
   await fc.assert(fc.asyncProperty(damagedMail(baseMessages()), expectFullAnalysis), { numRuns })
 })
