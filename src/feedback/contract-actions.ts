@@ -28,7 +28,7 @@ export const setContract = defineAction({
     const { id, address } = await getConsumer(tx, text)
     const until = endOf(days, context)
     await keepContract(tx, id, { since: context.at, until, reason })
-    const end = until === null ? '' : `, until ${until.toISOString()}`
+    const end = until === null ? '' : `, until ${until.toISOString().slice(0, 10)}`
     return { done: 'contract', audit: `${address}${end}: ${reason}` }
   },
 })

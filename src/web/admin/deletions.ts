@@ -30,6 +30,7 @@ export function deletionRoutes(site: Site): Router {
       )
       return lines.map(({ reporterId, given, ...line }) => ({
         ...line,
+        isContract: line.action === setContract.name,
         search: typeof given['q'] === 'string' ? given['q'] : undefined,
         who: emails.get(reporterId ?? ''),
         isCommand: reporterId === null,

@@ -105,8 +105,8 @@ function outcomeOf(source: SummarySource): Outcome {
   if (!analysis) return 'waiting'
   if (source.isAsking) return 'asking'
   if (source.isUnconfirmed) return 'unconfirmed'
-  const answer = resultOf(answers)
-  if (answer) return `answered.${answer}`
+  const result = resultsOf(answers).at(-1)
+  if (result) return `answered.${result.answer}`
   const state = ranks.find((one) => complaints.some((feedback) => feedback.state === one))
   if (state) return ofFeedback[state]
   const { action } = analysis.details.consequence
@@ -116,9 +116,9 @@ function outcomeOf(source: SummarySource): Outcome {
   return report.kind === 'not-spam' ? 'thanks' : 'kept'
 }
 
-/** The last answer of a desk, other than a request for the original. */
-function resultOf(answers: readonly ShownAnswer[]): ResultKind | undefined {
-  return answers.map(({ answer }) => answer).findLast((answer) => answer !== 'original')
+/** The answers of desks; a request for the original is none. */
+function resultsOf(answers: readonly ShownAnswer[]) {
+  return answers.flatMap(({ answer, at }) => (answer === 'original' ? [] : [{ answer, at }]))
 }
 
 /** The other outcomes are good. */
@@ -153,7 +153,7 @@ function notifiedAt(lead: Feedback | undefined): Date | undefined {
 }
 
 function answeredStage(outcome: Outcome, answers: readonly ShownAnswer[]): Stage {
-  const at = answers.at(-1)?.at
+  const at = resultsOf(answers).at(-1)?.at
   if (at) return { state: 'done', at }
   const isComing = outcome === 'told' || notifiedStates[outcome] !== 'skipped'
   return { state: isComing ? 'open' : 'skipped', at: undefined }

@@ -84,6 +84,21 @@ test('a desk asks, the reporter sees the message and agrees, and it is sent once
   })
 })
 
+test('the page of a report says that a desk has the data of its reporter', async () => {
+  const feedback = await told()
+  const page = async () => (await reporter.get(`/reports/${feedback.reportId}`)).text()
+  await post(feedback)
+  await decide(feedback, 'yes')
+  const waiting = await page()
+  expect(waiting).toContain('Your address was removed from our mail.')
+  expect(waiting).toMatch(/Original to <span[^>]*>[^<]*<\/span>: is about to leave/)
+  await send({ ...feedback, number: 2 })
+  const sent = await page()
+  expect(sent).not.toContain('Your address was removed from our mail.')
+  expect(sent).toContain('with your data')
+  expect(sent).toContain(`/reports/${feedback.reportId}/told/2`)
+})
+
 test('a refusal looks like silence until the request ends', async () => {
   const [refused, silent] = [await told(), await told()]
   for (const one of [refused, silent]) await post(one)

@@ -80,6 +80,13 @@ test.for([
     'spam',
   ],
   [
+    'was answered with a request for the original',
+    { complaints: [complaint('sent')], answers: [{ ...answer, answer: 'original' }] },
+    'told',
+    'done done done open',
+    'spam',
+  ],
+  [
     'asks about a machine',
     { analysis: analysis('spam', 'ask'), isAsking: true },
     'asking',
