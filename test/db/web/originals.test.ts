@@ -324,6 +324,9 @@ test('the page of a consumer with a contract shows it; new reports have the orig
   const path = `/admin/consumers/${consumerId}`
   const none = await admin.post(path, { do: 'contract', reason: '', days: '' })
   expect(await none.text()).toContain('Please give a reason.')
+  const wrong = await admin.post(path, { do: 'contract', reason: 'Contract 17', days: 'many' })
+  const kept = await wrong.text()
+  expect(kept.match(/ value="(?:Contract 17|many)"/g)).toHaveLength(2)
   const saved = await admin.post(path, { do: 'contract', reason: 'Contract 17', days: '30' })
   expect(saved.headers.get('location')).toContain('done=contract')
   expect(await (await admin.get(path)).text()).toContain('Contract 17')

@@ -95,7 +95,7 @@ test('the page shows both messages, and a button reports one of them', async () 
   const page = await (await browser.postForm('/report', form)).text()
   expect(page).toContain('Cheap watches page')
   expect(page).toContain('Fwd: junk')
-  expect(page).toContain('Not recorded yet: choose a message below')
+  expect(page).toContain('Please choose below which message you report')
   expect(page).not.toContain('could not be')
   expect(page).not.toContain('could be recorded')
   const { rows } = await site.app.pool.query('select id from reports where subject = $1', [
