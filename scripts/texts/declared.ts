@@ -2,6 +2,7 @@ import { type Action, messageOf } from '../../src/actions.ts'
 import { markReputation, unmarkReputation } from '../../src/counting/reputation-actions.ts'
 import { releaseHeld, resendRefused, retryMail } from '../../src/feedback/release-held.ts'
 import * as consumers from '../../src/feedback/consumer-actions.ts'
+import { endContract, setContract } from '../../src/feedback/contract-actions.ts'
 import { acceptEnrollment, refuseEnrollment } from '../../src/feedback/decide-enrollment.ts'
 import { answerForDesk, handleMail } from '../../src/feedback/inbox-actions.ts'
 import {
@@ -50,7 +51,7 @@ import { shippedRules } from '../../test/support/shipped-rules.ts'
 const actions: Pick<Action, 'name' | 'messages'>[] = [
   ...[...Object.values(queues), demoteWaiting, retryDeadLetters],
   ...[...Object.values(health), retryMail, releaseHeld, resendRefused, keepSearch, forgetSearch],
-  ...[handleMail, answerForDesk, suppressAddress, unsuppressAddress],
+  ...[setContract, endContract, handleMail, answerForDesk, suppressAddress, unsuppressAddress],
   ...[consumers.addConsumer, consumers.setConsumer, consumers.pauseConsumer],
   ...[
     consumers.resumeConsumer,
