@@ -27,9 +27,21 @@ const SIMILAR_FACTOR = 1.25
 
 function haveSameSource(one: string, other: string): boolean {
   const [first, second] = [readIdentifier(one), readIdentifier(other)]
+  if (!first && !second) return beginAlike(one, other)
   if (!first || !second || first.kind !== second.kind || first.equal !== second.equal) return false
   const ratio = first.similar / second.similar
   return one !== other && ratio < SIMILAR_FACTOR && ratio > 1 / SIMILAR_FACTOR
+}
+
+/** The share of an identifier in characters that a counter does not change within a message. */
+const ALIKE_SHARE = 2 / 3
+
+/** Whether two identifiers of an unknown form may come from one counter, or from one session. */
+function beginAlike(one: string, other: string): boolean {
+  if (one.length !== other.length || one === other) return false
+  let same = 0
+  while (one[same] === other[same]) same++
+  return same >= 2 && same >= one.length * ALIKE_SHARE
 }
 
 /**

@@ -206,6 +206,8 @@ test.for([
   ['4dFwqC3Zr2z1Bq3', '4dFwq72sWxz1Bpx', 'Postfix with long identifiers'],
   ['1vFabc-0000000AbcD-1x2Y', '1vFabb-0000000AbcC-0Zz9', 'Exim'],
   ['5B9DDo8Y068009', '5B9DDnxK068001', 'Sendmail'],
+  ['0190a5b4-7c11-7d2e.2', '0190a5b4-7c11-7d2e.1', 'a session'],
+  ['84f3', '84f2', 'a counter'],
 ] as const)(
   'a loop through a filter is no doubt if its identifiers agree: %s, %s',
   ([one, other]) => {
@@ -220,6 +222,9 @@ test.for([
   ['of another process', '1vFabc-0000000AbcD-1x2Y', '1vFabb-0000000Zbc0-0Zz9'],
   ['of another day', '5B9DDo8Y068009', '58RDDnxK068001'],
   ['that nobody writes', 'A1', 'B1'],
+  ['of another form that begin otherwise', '0190a5b4-7c11-7d2e.2', '0191c7d0-1b2a-4f11.1'],
+  ['of another length', '84f3', '84f21'],
+  ['of which one is known', 'DF4BB4BA4A', 'DF4BB4BA4x'],
   ['that are equal', 'DF4BB4BA4A', 'DF4BB4BA4A'],
 ] as const)('a loop with identifiers %s is asked about', ([, one, other]) => {
   expect(walk(loop([one, other])).origin?.confidence ?? 0).toBeLessThan(0.7)
