@@ -1,3 +1,4 @@
+import { dateOf } from '../durations.ts'
 import { z } from 'zod'
 import { listAccounts } from '../db/accounts.ts'
 import {
@@ -20,7 +21,7 @@ const list = defineQuery({
       const page = { begin: beginning.toLowerCase(), after, limit: LINES }
       const lines = await listAccounts(pool, page)
       for (const { email, state, role, createdAt } of lines) {
-        const day = createdAt.toISOString().slice(0, 10)
+        const day = dateOf(createdAt)
         text += `${[day, state, role ?? 'reporter', email].join('\t')}\n`
       }
       after = lines.at(-1)?.email

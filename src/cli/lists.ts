@@ -8,7 +8,7 @@ import {
   showReputation,
 } from '../counting/reputation-reader.ts'
 import { findLiveListings } from '../db/listings.ts'
-import { DAY_MS } from '../durations.ts'
+import { dateOf, DAY_MS } from '../durations.ts'
 import { CallerError, UsageError } from '../errors.ts'
 import { exemptFromLists, removeListExemption } from '../lists/list-actions.ts'
 import { runPublishLists } from '../lists/publish-lists.ts'
@@ -146,7 +146,7 @@ export async function describeReputation(
 function textOf({ subject, reputation, detail, mark, why }: ShownReputation): string {
   const { firstSeenAt, lastSeenAt, flags } = reputation
   const days = (detail?.days ?? []).slice(-DAYS_SHOWN).map(({ day, good, bad, newcomers }) => {
-    const date = new Date(day * DAY_MS).toISOString().slice(0, 10)
+    const date = dateOf(new Date(day * DAY_MS))
     return `  ${date}  for ${good.toFixed(1)}  against ${bad.toFixed(1)}  newcomers ${newcomers}`
   })
   return [

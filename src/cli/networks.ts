@@ -1,3 +1,4 @@
+import { dateOf } from '../durations.ts'
 import { z } from 'zod'
 import { type FoundLayer, listLayers, listOverrides, listSources } from '../db/networks.ts'
 import { dropNetworks, setNetwork, unsetNetwork } from '../feedback/network-actions.ts'
@@ -91,5 +92,5 @@ function describeOverride({ asn, name, country, contacts, isMuted }: LayerFields
 }
 
 function dayOf(at: Date | null): string {
-  return at ? at.toISOString().slice(0, 10) : '–'
+  return at ? dateOf(at) : '–'
 }

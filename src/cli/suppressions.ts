@@ -1,3 +1,4 @@
+import { dateOf } from '../durations.ts'
 import { z } from 'zod'
 import { listSuppressions } from '../db/suppressions.ts'
 import { suppressAddress, unsuppressAddress } from '../feedback/suppress.ts'
@@ -14,9 +15,9 @@ const list = defineQuery({
     for (;;) {
       const rows = await listSuppressions(pool, { after, part, limit: ROWS_AT_ONCE })
       for (const { address, reason, status, detail, since, until } of rows) {
-        const term = until ? `until ${dayOf(until)}` : 'permanent'
+        const term = until ? `until ${dateOf(until)}` : 'permanent'
         const code = status === null ? '' : ` (${status})`
-        const line = `${address}  ${reason}${code}  since ${dayOf(since)}, ${term}  ${detail}`
+        const line = `${address}  ${reason}${code}  since ${dateOf(since)}, ${term}  ${detail}`
         text += `${line.trimEnd()}\n`
       }
       if (rows.length < ROWS_AT_ONCE) return text
@@ -24,10 +25,6 @@ const list = defineQuery({
     }
   },
 })
-
-function dayOf(at: Date): string {
-  return at.toISOString().slice(0, 10)
-}
 
 /** The operations of `signalpost suppressions`. */
 export const operations: Operations = [list, suppressAddress, unsuppressAddress]

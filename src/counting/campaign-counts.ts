@@ -1,3 +1,4 @@
+import { dateOf } from '../durations.ts'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
 import { claimNewEvents } from '../db/report-events.ts'
 import {
@@ -54,7 +55,7 @@ export async function readCampaignCounts(
   const byDay = new Map<string, DistinctCounts>()
   for (const [index, { days }] of others.entries()) {
     for (const { startsAt, unique } of days) {
-      const day = dayOf(startsAt)
+      const day = dateOf(startsAt)
       const row = byDay.getOrInsert(day, { day, reporters: 0, networks: 0, authors: 0 })
       row[names[index] ?? 'reporters'] = unique
     }
@@ -77,7 +78,7 @@ export async function readReporters(
   const counts = await Promise.all(
     campaignIds.map(async (id) => {
       const { days } = await reader.readSeries(keyOf('reporters', pieceOf(id)), 'reports')
-      return [id, days.find(({ startsAt }) => dayOf(startsAt) === day)?.unique ?? 0] as const
+      return [id, days.find(({ startsAt }) => dateOf(startsAt) === day)?.unique ?? 0] as const
     }),
   )
   return new Map(counts)
@@ -92,10 +93,6 @@ function pieceOf(campaignId: string): bigint {
 function keyOf(name: Pair, piece: bigint): bigint {
   const type = pairTypes.find((one) => one.name === pairs[name])
   return wholePairKey(type?.number ?? 0, piece)
-}
-
-function dayOf(at: Date): string {
-  return at.toISOString().slice(0, 10)
 }
 
 const NEWS_MAX = 500

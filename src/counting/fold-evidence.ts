@@ -25,7 +25,7 @@ import {
   type WholeReputation,
 } from '../db/reputations.ts'
 import { listReporterEmails } from '../db/reporters.ts'
-import { DAY_MS, HOUR_MS } from '../durations.ts'
+import { dateOf, DAY_MS, HOUR_MS } from '../durations.ts'
 import { complainer } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { packDetail, PROVEN_KARMA_MIN, unpackDetail } from '../verdict/reputation/detail.ts'
@@ -75,7 +75,7 @@ async function foldTestimonies(
     findWitnesses(tx, campaignIds),
     listReporterEmails(tx, reporterIds),
   ])
-  const day = now.toISOString().slice(0, 10)
+  const day = dateOf(now)
   const desk: Desk = {
     karmas: new Map(),
     emails,
@@ -376,7 +376,7 @@ export async function forgetReputations(pool: Pool, now: Date, daysMax: number):
   for (let index = 0; index < SLICES_AN_HOUR; index++) {
     await sweep(pool, LOWEST + BigInt((first + index) % SLICES) * SLICE, now, daysMax)
   }
-  const day = daysBefore(now, Math.min(WITNESS_DAYS, daysMax)).toISOString().slice(0, 10)
+  const day = dateOf(daysBefore(now, Math.min(WITNESS_DAYS, daysMax)))
   while ((await removeOldWitnesses(pool, day, STEP_ROWS)) === STEP_ROWS);
 }
 

@@ -1,3 +1,4 @@
+import { dateOf } from '../durations.ts'
 import sql from 'sql-template-tag'
 import type { OneClickOutcome } from '../mail/list-unsubscribe.ts'
 import type { Language } from '../texts/messages.ts'
@@ -32,7 +33,7 @@ export function insertAdvice(
 ): Promise<boolean> {
   return changesAny(tx)`
     insert into advices (reporter_id, about, week, report_id, advised_at)
-    values (${advice.reporterId}, ${advice.about}, ${advice.week.toISOString().slice(0, 10)},
+    values (${advice.reporterId}, ${advice.about}, ${dateOf(advice.week)},
       ${advice.reportId}, ${advice.at})
     on conflict (reporter_id, about, week) do nothing`
 }
@@ -75,7 +76,7 @@ export function listContinuingMarketers(
 
 /** Deletes the advice records of weeks that began before an instant. */
 export async function removeAdvices(db: Db, before: Date): Promise<void> {
-  await db.query(sql`delete from advices where week < ${before.toISOString().slice(0, 10)}`)
+  await db.query(sql`delete from advices where week < ${dateOf(before)}`)
 }
 
 /** The state of an unsubscribe request. From `under-way` on, the request is never sent again. */

@@ -1,3 +1,4 @@
+import { dateOf } from '../durations.ts'
 import sql, { bulk, empty, raw, type Sql } from 'sql-template-tag'
 import type { Fingerprints } from '../pieces/fingerprints.ts'
 import { shardOf, uuidOf } from '../world.ts'
@@ -365,7 +366,7 @@ type DaySum = { campaignId: string; day: string; reports: number }
 function sumByDay(changes: readonly CampaignDayChange[]): DaySum[] {
   const sums = new Map<string, DaySum>()
   for (const { campaignId, day, reports } of changes) {
-    const row = { campaignId, day: new Date(day).toISOString().slice(0, 10), reports }
+    const row = { campaignId, day: dateOf(new Date(day)), reports }
     const key = `${campaignId} ${row.day}`
     const sum = sums.get(key)
     if (sum) sum.reports += reports

@@ -1,3 +1,4 @@
+import { dateOf } from '../durations.ts'
 import sql, { raw } from 'sql-template-tag'
 import { uuidFloor } from '../world.ts'
 import { generationTables, partitionedTables } from './partitions.ts'
@@ -148,7 +149,7 @@ export type DatabaseSize = { bytes: number; bytesBefore: number | null }
 
 /** Measures the database and stores its size of the day; sizes are kept for 60 days. */
 export async function measureDatabase(db: Db, now: Date): Promise<DatabaseSize> {
-  const day = now.toISOString().slice(0, 10)
+  const day = dateOf(now)
   const { rows } = await db.query<{ bytes: number }>(sql`
     insert into database_sizes (day, bytes)
     values (${day}, pg_database_size(current_database()))

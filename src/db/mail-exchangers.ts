@@ -1,3 +1,4 @@
+import { dateOf } from '../durations.ts'
 import sql, { bulk } from 'sql-template-tag'
 import type { Db } from './pool.ts'
 import { isOneOf, preparedInsert, preparedRowsOf } from './prepared.ts'
@@ -10,7 +11,7 @@ export type NamedExchanger = { domain: string; host: string }
 export async function listExchangers(db: Db, domain: string, since: Date): Promise<string[]> {
   const found = await preparedRowsOf(db)<{ host: string }>`
     select host from mail_exchangers
-    where domain = ${domain} and named_on >= ${dayOf(since)}::date`
+    where domain = ${domain} and named_on >= ${dateOf(since)}::date`
   return found.map(({ host }) => host)
 }
 
@@ -24,7 +25,7 @@ export async function noteExchangers(
   now: Date,
 ): Promise<void> {
   if (named.length === 0) return
-  const day = dayOf(now)
+  const day = dateOf(now)
   const ordered = named.toSorted((one, other) => (one.host < other.host ? -1 : 1))
   const values = bulk(ordered.map(({ domain, host }) => [domain, host, day]))
   await db.query(sql`
@@ -35,7 +36,7 @@ export async function noteExchangers(
 
 /** Deletes the hosts that no records have named since `before`. */
 export async function removeExchangers(db: Db, before: Date): Promise<void> {
-  await db.query(sql`delete from mail_exchangers where named_on < ${dayOf(before)}::date`)
+  await db.query(sql`delete from mail_exchangers where named_on < ${dateOf(before)}::date`)
 }
 
 /** A machine that handed over mail of an author to a reporter. */
@@ -54,7 +55,7 @@ export async function countHandOvers(
   const rows = new Map(
     seen.map(({ reporterId, ip, authorDomain }) => {
       const key = [reporterId, ip, authorDomain]
-      return [key.join(' '), [...key, dayOf(now)]]
+      return [key.join(' '), [...key, dateOf(now)]]
     }),
   )
   const ordered = [...rows].toSorted(([one], [other]) => (one < other ? -1 : 1))
@@ -69,7 +70,7 @@ export async function countHandOvers(
   )
   return preparedRowsOf(db)`
     select reporter_id as "reporterId", host(ip) as ip, count(*)::int as authors from hand_overs
-    where ${isOneOf('reporter_id', ids, 'uuid[]')} and seen_on >= ${dayOf(since)}::date
+    where ${isOneOf('reporter_id', ids, 'uuid[]')} and seen_on >= ${dateOf(since)}::date
     group by reporter_id, hand_overs.ip`
 }
 
@@ -85,9 +86,5 @@ export function listHandOvers(
 
 /** Deletes the hand-overs that were last seen before a day. */
 export async function removeHandOvers(db: Db, before: Date): Promise<void> {
-  await db.query(sql`delete from hand_overs where seen_on < ${dayOf(before)}::date`)
-}
-
-function dayOf(at: Date): string {
-  return at.toISOString().slice(0, 10)
+  await db.query(sql`delete from hand_overs where seen_on < ${dateOf(before)}::date`)
 }

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag'
-import { DAY_MS, WEEK_MS } from '../durations.ts'
+import { dateOf, DAY_MS, WEEK_MS } from '../durations.ts'
 import { sqlState } from '../errors.ts'
 import { uuidFloor } from '../world.ts'
 import { type Db, inTransaction, type Pool } from './pool.ts'
@@ -202,7 +202,7 @@ export async function dropPartitions(pool: Pool, before: Date): Promise<string[]
 }
 
 function partitionName(table: string, start: Date): string {
-  return `${table}_${start.toISOString().slice(0, 10).replaceAll('-', '')}`
+  return `${table}_${dateOf(start).replaceAll('-', '')}`
 }
 
 function boundsOf(start: Date): string {

@@ -1,5 +1,5 @@
 import sql, { bulk, type Sql } from 'sql-template-tag'
-import { DAY_MS } from '../durations.ts'
+import { dateOf, DAY_MS } from '../durations.ts'
 import { uuidFloor } from '../world.ts'
 import { shownState } from './feedback-reports.ts'
 import { lockKeys } from './lock-keys.ts'
@@ -162,7 +162,7 @@ export function sumReporterCountries(
 
 /** Deletes days whose reports are no longer stored. */
 export async function removeReporterDays(db: Db, before: Date): Promise<void> {
-  await db.query(sql`delete from reporter_days where day < ${before.toISOString().slice(0, 10)}`)
+  await db.query(sql`delete from reporter_days where day < ${dateOf(before)}`)
 }
 
 /** Counts the reports of a day in their current states. */

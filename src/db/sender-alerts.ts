@@ -1,3 +1,4 @@
+import { dateOf } from '../durations.ts'
 import sql from 'sql-template-tag'
 import type { alertCause, SendingDay } from '../verdict/reputation/sending.ts'
 import type { Db } from './pool.ts'
@@ -40,7 +41,7 @@ export async function insertSenderAlert(
 ): Promise<boolean> {
   const { rows } = await tx.query(sql`
     insert into sender_alerts (id, key, day, system, user_name, cause, counts, messages)
-    values (${alert.id}, ${String(BigInt.asIntN(64, key))}, ${now.toISOString().slice(0, 10)},
+    values (${alert.id}, ${String(BigInt.asIntN(64, key))}, ${dateOf(now)},
       ${alert.system}, ${alert.user}, ${alert.cause}, ${JSON.stringify(alert.counts)},
       ${JSON.stringify(alert.messages)})
     on conflict (key, day) do nothing returning id`)

@@ -1,3 +1,4 @@
+import { dateOf } from '../durations.ts'
 import { z } from 'zod'
 import { daysField, defineAction, endOf, textField } from '../actions.ts'
 import { keepContract } from '../db/consumers.ts'
@@ -28,7 +29,7 @@ export const setContract = defineAction({
     const { id, address } = await getConsumer(tx, text)
     const until = endOf(days, context)
     await keepContract(tx, id, { since: context.at, until, reason })
-    const end = until === null ? '' : `, until ${until.toISOString().slice(0, 10)}`
+    const end = until === null ? '' : `, until ${dateOf(until)}`
     return { done: 'contract', audit: `${address}${end}: ${reason}` }
   },
 })

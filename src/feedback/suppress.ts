@@ -1,3 +1,4 @@
+import { dateOf } from '../durations.ts'
 import { z } from 'zod'
 import { daysField, defineAction, endOf, textField } from '../actions.ts'
 import type { App } from '../app.ts'
@@ -35,7 +36,7 @@ export const suppressAddress = defineAction({
     const until = endOf(days, context)
     const suppression = { address, status: null, detail: reason, since: context.at, until }
     await suppress(tx, { ...suppression, reason: 'operator' })
-    const term = until ? `until ${until.toISOString().slice(0, 10)}` : 'for good'
+    const term = until ? `until ${dateOf(until)}` : 'for good'
     return { done: 'set', audit: `${address}, ${term}: ${reason}` }
   },
 })

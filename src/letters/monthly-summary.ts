@@ -1,3 +1,4 @@
+import { dateOf } from '../durations.ts'
 import type { App } from '../app.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { listReporterDays } from '../db/reporter-days.ts'
@@ -24,7 +25,7 @@ export async function runSendSummaries(app: Needs): Promise<void> {
   const now = app.clock()
   const to = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1))
   const from = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 1))
-  const month = dayOf(from)
+  const month = dateOf(from)
   for (;;) {
     const readers = await listUnsummarized(app.pool, month, READERS_AT_ONCE)
     for (const id of readers) {
@@ -35,10 +36,6 @@ export async function runSendSummaries(app: Needs): Promise<void> {
     }
     if (readers.length < READERS_AT_ONCE) return
   }
-}
-
-function dayOf(at: Date): string {
-  return at.toISOString().slice(0, 10)
 }
 
 /** A month, from its first instant to before `to`. */
@@ -52,8 +49,8 @@ async function writeTo(
   now: Date,
 ): Promise<void> {
   if ((await listSuppressed(tx, [email], now)).size > 0) return
-  const days = (await listReporterDays(tx, reporterId, dayOf(from))).filter(
-    ({ day }) => day < dayOf(to),
+  const days = (await listReporterDays(tx, reporterId, dateOf(from))).filter(
+    ({ day }) => day < dateOf(to),
   )
   const sum = (countOf: (day: (typeof days)[number]) => number) =>
     days.reduce((total, day) => total + countOf(day), 0)

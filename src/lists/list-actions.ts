@@ -1,3 +1,4 @@
+import { dateOf } from '../durations.ts'
 import { z } from 'zod'
 import { daysField, defineAction, endOf, oneOf, textField, isId } from '../actions.ts'
 import { decideDelisting, keepExemption, removeExemption } from '../db/listings.ts'
@@ -14,7 +15,7 @@ const nameError = 'Enter an IP address, a domain or a host name.'
 const argument = { argument: 'NAME' }
 
 function termWords(until: Date | null): string {
-  return until === null ? 'for good' : `until ${until.toISOString().slice(0, 10)}`
+  return until === null ? 'for good' : `until ${dateOf(until)}`
 }
 
 /** Keeps a name off our lists, permanently or for some days, from the next publication on. */

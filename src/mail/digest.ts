@@ -1,3 +1,4 @@
+import { dateOf } from '../durations.ts'
 import type { ReportLine } from './arf.ts'
 import {
   checkHeader,
@@ -70,7 +71,7 @@ export function composeDigest(content: DigestContent): Buffer {
     fromLine(from, content.operator),
     `To: ${to}`,
     ...(replyTo === undefined ? [] : [`Reply-To: ${replyTo}`]),
-    `Subject: ${String(reports.length)} feedback reports, ${dayOf(content.date)}`,
+    `Subject: ${String(reports.length)} feedback reports, ${dateOf(content.date)}`,
     `Date: ${composeMailDate(content.date)}`,
     `Message-ID: ${messageId}`,
     'Auto-Submitted: auto-generated',
@@ -174,8 +175,4 @@ function answerLines({ unsubscribe, service }: DigestContent): string[] {
 
 function instant(time: number): string {
   return new Date(time).toISOString().replace('.000Z', 'Z')
-}
-
-function dayOf(date: Date): string {
-  return date.toISOString().slice(0, 10)
 }

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { App } from '../app.ts'
 import { listImports } from '../db/health.ts'
-import { DAY_MS } from '../durations.ts'
+import { dateOf, DAY_MS } from '../durations.ts'
 import { reasonOf, UsageError } from '../errors.ts'
 import { downloadOperator } from '../net/operator-http.ts'
 import { importNetworks } from './import-networks.ts'
@@ -46,7 +46,7 @@ async function refresh(name: string, from: string, app: Needs): Promise<void> {
       : await downloadOperator(from, next, BYTES_MAX)
     const ageDays = (app.clock().getTime() - changedAt.getTime()) / DAY_MS
     if (ageDays > AGE_DAYS_MAX) {
-      const day = changedAt.toISOString().slice(0, 10)
+      const day = dateOf(changedAt)
       throw new UsageError([`The table is of ${day}, older than ${AGE_DAYS_MAX} days.`])
     }
     if ((await sumOf(next)) === (await sumOf(file)) && (await isFresh(name, app))) return

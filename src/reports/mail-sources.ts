@@ -18,7 +18,7 @@ import {
 } from '../db/mail-sources.ts'
 import type { Db } from '../db/pool.ts'
 import { insertKarma } from '../db/reputations.ts'
-import { DAY_MS } from '../durations.ts'
+import { dateOf, DAY_MS } from '../durations.ts'
 import { uuidv7 } from '../world.ts'
 
 const ADDRESS_CHARS_MAX = 320
@@ -141,7 +141,7 @@ export type CountedSource = MailSource & SourceCounts & { karma: number; lastDay
 /** Returns all sources by address, with what they received. */
 export async function readMailSources(db: Db, now: Date): Promise<CountedSource[]> {
   const sources = await listMailSources(db)
-  const from = new Date(now.getTime() - SOURCE_DAYS * DAY_MS).toISOString().slice(0, 10)
+  const from = dateOf(new Date(now.getTime() - SOURCE_DAYS * DAY_MS))
   const [sums, standings] = await Promise.all([
     sumSourceDays(db, from),
     readStandings(

@@ -10,7 +10,7 @@ import {
   setPublishesStatistics,
 } from '../db/month-figures.ts'
 import { inTransaction } from '../db/pool.ts'
-import { DAY_MS } from '../durations.ts'
+import { dateOf, DAY_MS } from '../durations.ts'
 import { isUnwanted, verdictClasses } from '../verdict/verdict.ts'
 import { hideSmallCounts, isLargeEnough, type Shares } from './hide-small-counts.ts'
 
@@ -51,7 +51,7 @@ export async function runCountMonths(app: Needs): Promise<void> {
   const oldest = new Date(now.getTime() - app.config.retentionDays * DAY_MS)
   let from = monthBefore(new Date(now.getTime() - SETTLED_MS))
   for (; from >= oldest; from = monthBefore(from)) {
-    const month = from.toISOString().slice(0, 10)
+    const month = dateOf(from)
     if (!known.has(month)) await countOneMonth(app, { month, from, now })
   }
 }

@@ -1,3 +1,4 @@
+import { dateOf } from '../durations.ts'
 import { createHash } from 'node:crypto'
 import {
   countOtherReporters,
@@ -45,7 +46,7 @@ export async function describeSame(
   const others = await countOtherReporters(db, newest, reporterId)
   const min = OTHERS_SHOWN.find((bound) => others >= bound)
   if (!total || min === undefined) return { mark, others: undefined }
-  const day = receivedAt.toISOString().slice(0, 10)
+  const day = dateOf(receivedAt)
   const firstDay = day < total.firstDay ? day : total.firstDay
   const lastDay = day > total.lastDay ? day : total.lastDay
   return { mark, others: { min, firstDay, lastDay } }

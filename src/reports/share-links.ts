@@ -1,7 +1,7 @@
 import { circleOfAccount } from '../counting/circles.ts'
 import { keepLinkParts, type LinkPartsRow, listLinkParts } from '../db/link-parts.ts'
 import type { Db } from '../db/pool.ts'
-import { DAY_MS } from '../durations.ts'
+import { dateOf, DAY_MS } from '../durations.ts'
 import { untagged } from '../evidence/identity.ts'
 import { asWitness } from '../feedback/shared-parts.ts'
 import { textHash } from '../pieces/shingles/hash.ts'
@@ -88,7 +88,7 @@ function memberOf(
   const row = {
     ...{ campaignId, reporterId, isVouched, recipient, parts: Buffer.from(linkParts.hashes) },
     circle: circleOfAccount(email, sourceId === reporterId ? undefined : sourceId),
-    seenOn: now.toISOString().slice(0, 10),
+    seenOn: dateOf(now),
   }
   return { ...asWitness(row), reportId, hasEffect: hasEffect(report) }
 }

@@ -1,3 +1,4 @@
+import { dateOf } from '../durations.ts'
 import type { WorkApp } from '../app.ts'
 import { findWaitingMail, type InboundMail } from '../db/inbox.ts'
 import { addToSourceDays } from '../db/mail-sources.ts'
@@ -29,7 +30,7 @@ export async function runTakeComplaint(
   const mail = await findWaitingMail(app.pool, mailId)
   if (mail?.purpose !== 'feedback-loop' || mail.reporterId === null) return 'done'
   const sourceId = mail.reporterId
-  const day = app.clock().toISOString().slice(0, 10)
+  const day = dateOf(app.clock())
   const complaint = (await isAboutUs(mail, app)) ? undefined : complaintIn(await unpack(mail))
   const limits = { ...structureLimits, bytesMax: app.config.messageBytesMax }
   const fit =

@@ -1,3 +1,4 @@
+import { dateOf } from '../durations.ts'
 import { setTimeout as wait } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { App } from '../app.ts'
@@ -70,7 +71,7 @@ export async function runTakeTrapped(
   const found = await Promise.all(payloads.map(({ mailId }) => findWaitingMail(app.pool, mailId)))
   const mails = found.flatMap((mail) => (mail?.purpose === 'trap' ? [mail] : []))
   if (mails.length > 0) {
-    const day = app.clock().toISOString().slice(0, 10)
+    const day = dateOf(app.clock())
     const trapped = await decideFates(await readTrapped(mails, app), day, app)
     const fresh = trapped.filter(({ fate }) => fate === 'reported')
     await Promise.all(fresh.map((one) => report(one, app)))

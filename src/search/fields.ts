@@ -1,5 +1,5 @@
 import type { Wanted } from '../db/search.ts'
-import { DAY_MS } from '../durations.ts'
+import { dateOf, DAY_MS } from '../durations.ts'
 import { parseBlock } from '../mail/ip-blocks.ts'
 import { isId } from '../actions.ts'
 import { verdictClasses } from '../verdict/verdict.ts'
@@ -97,7 +97,7 @@ function id(field: string): (value: string) => FieldValue {
 function day(value: string): { start: Date; end: Date } | { problem: string } {
   const start = new Date(`${value}T00:00:00Z`)
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(start.getTime())
-  if (!isDay || start.toISOString().slice(0, 10) !== value)
+  if (!isDay || dateOf(start) !== value)
     return { problem: `"${value}" is not a day. Write it as 2026-11-20.` }
   return { start, end: new Date(start.getTime() + DAY_MS) }
 }

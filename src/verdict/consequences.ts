@@ -1,4 +1,4 @@
-import { HOUR_MS } from '../durations.ts'
+import { dateOf, HOUR_MS } from '../durations.ts'
 import type { Network } from '../origin/networks.ts'
 import type { TracedHop } from '../origin/trace.ts'
 import { type Phrase, phrase, type PhraseCode } from '../phrase.ts'
@@ -59,7 +59,7 @@ export function ageObstacle(
   const at = deliveryTime(times, receivedAt)
   if (at === undefined) return phrase('age-unknown')
   if (receivedAt.getTime() - at <= hoursMax * HOUR_MS) return undefined
-  const day = new Date(at).toISOString().slice(0, 10)
+  const day = dateOf(new Date(at))
   return phrase('too-old', { day, hours: hoursMax })
 }
 

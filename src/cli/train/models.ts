@@ -1,3 +1,4 @@
+import { dateOf } from '../../durations.ts'
 import { writeFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { findModel, findModelContent, type ListedModel, listModels } from '../../db/models.ts'
@@ -107,7 +108,7 @@ const list = defineQuery({
 
 function lineOf({ version, state, format, report, trainedAt, origin }: ListedModel): string {
   const auc = report?.auc === undefined ? 'AUC –     ' : `AUC ${report.auc.toFixed(4)}`
-  const day = trainedAt.toISOString().slice(0, 10)
+  const day = dateOf(trainedAt)
   return [String(version).padStart(4), state.padEnd(9), format.padEnd(8), day, auc, origin].join(
     '  ',
   )

@@ -9,7 +9,7 @@ import {
   updateAgreement,
 } from '../../db/models.ts'
 import type { Db } from '../../db/pool.ts'
-import { DAY_MS, WEEK_MS } from '../../durations.ts'
+import { dateOf, DAY_MS, WEEK_MS } from '../../durations.ts'
 import { keepModel, promoteAutomatically, rollBackAutomatically } from '../../judging/models.ts'
 import { actingRules, rulesOf } from '../../judging/rule-versions.ts'
 import { factDefinitions } from '../../verdict/facts/facts.ts'
@@ -172,7 +172,7 @@ async function compareActive(
 function agreementOf({ promotedAt }: ListedModel, rows: readonly TrainingRow[]): DayAgreement[] {
   const since = promotedAt?.getTime() ?? Infinity
   const judged = rows.filter(({ at, estimated }) => estimated !== undefined && at >= since)
-  const byDay = Map.groupBy(judged, ({ at }) => new Date(at).toISOString().slice(0, 10))
+  const byDay = Map.groupBy(judged, ({ at }) => dateOf(new Date(at)))
   return [...byDay].map(([day, its]) => {
     const agreed = its.filter(({ estimated = 0, kind }) => {
       return estimated >= CALLED_MIN === isUnwantedKind(kind)

@@ -1,3 +1,4 @@
+import { dateOf } from '../../durations.ts'
 import type { App } from '../../app.ts'
 import {
   addToSourceDays,
@@ -88,7 +89,7 @@ export function openMailSources(
     if (dropped.size === 0) return
     const counts = dropped
     dropped = new Map()
-    const day = clock().toISOString().slice(0, 10)
+    const day = dateOf(clock())
     const none = { reported: 0, repeated: 0, refused: 0 }
     const days = [...counts].map(([sourceId, count]): SourceDay => {
       return { sourceId, day, received: count, ...none, dropped: count }

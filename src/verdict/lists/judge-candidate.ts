@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../durations.ts'
+import { dateOf, DAY_MS } from '../../durations.ts'
 import { type Danger, decayed, SLOW_DAYS } from '../reputation/detail.ts'
 import {
   isLive,
@@ -42,9 +42,9 @@ export function publicReasons(listing: Listing): PublicReasons {
   return {
     category: listing.category,
     reportersAtLeast: listing.reportersAtLeast,
-    since: dayOf(listing.since),
-    lastDay: dayOf(listing.lastSeen),
-    until: dayOf(listing.until),
+    since: dateOf(listing.since),
+    lastDay: dateOf(listing.lastSeen),
+    until: dateOf(listing.until),
     times: listing.times,
   }
 }
@@ -70,10 +70,6 @@ function ordinal(times: number): string {
   const end = times % 10 === 1 ? 'st' : times % 10 === 2 ? 'nd' : times % 10 === 3 ? 'rd' : 'th'
   const isTeenth = times % 100 >= 11 && times % 100 <= 13
   return `${times}${isTeenth ? 'th' : end}`
-}
-
-function dayOf(at: Date): string {
-  return at.toISOString().slice(0, 10)
 }
 
 /** Why a name is not listed: it is always spared, or there is too little evidence. */

@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../durations.ts'
+import { dateOf, DAY_MS } from '../../durations.ts'
 import { type Phrase, phrase } from '../../phrase.ts'
 import { growth, NEWCOMER_KARMA, PROVEN_KARMA_MIN } from './detail.ts'
 
@@ -269,7 +269,7 @@ export function forwardedADay(karma: number, isVouched: boolean): number | undef
 
 /** Returns the state after an event. A second agreement on the same day changes nothing. */
 export function withEvent(state: KarmaState, event: KarmaEvent, at: Date): KarmaState {
-  const day = at.toISOString().slice(0, 10)
+  const day = dateOf(at)
   if (event === 'agreement' && state.agreedOn !== null && state.agreedOn >= day) return state
   const counts = { ...state.counts, [event]: state.counts[event] + 1 }
   if (event === 'agreement') {

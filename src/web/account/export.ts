@@ -1,3 +1,4 @@
+import { dateOf } from '../../durations.ts'
 import { Readable } from 'node:stream'
 import type { Response, Router } from 'express'
 import { ZipFile } from 'yazl'
@@ -272,7 +273,7 @@ export function exportRoutes(site: Needs): Router {
  * truncated archive.
  */
 async function sendArchive(res: Response, reporter: Reporter, site: Needs): Promise<void> {
-  const day = site.clock().toISOString().slice(0, 10)
+  const day = dateOf(site.clock())
   res.statusCode = 200
   res.setHeader('content-type', 'application/zip')
   res.setHeader('content-disposition', `attachment; filename="signalpost-${day}.zip"`)

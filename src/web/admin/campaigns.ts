@@ -1,5 +1,5 @@
 import { Router } from 'express'
-import { DAY_MS } from '../../durations.ts'
+import { dateOf, DAY_MS } from '../../durations.ts'
 import { shownText } from '../../mail/text.ts'
 import {
   type CampaignCounts,
@@ -219,7 +219,7 @@ export function campaignRoutes(site: Site): Router {
     listPage(site, {
       view: 'admin/campaigns',
       title: 'campaigns.title',
-      filters: { day: (text) => dayIn(text, dayOf(site.clock())).day },
+      filters: { day: (text) => dayIn(text, dateOf(site.clock())).day },
       cursor: { after: uuidParam, reports: digitsParam },
       read: async ({ day, after, reports, limit }) => {
         const page = { after: lineBefore(after, Number(reports)), limit }
@@ -227,7 +227,7 @@ export function campaignRoutes(site: Site): Router {
       },
       next: ({ campaignId, reports }) => ({ after: campaignId, reports: String(reports) }),
       data({ req, texts }) {
-        const today = dayOf(site.clock())
+        const today = dateOf(site.clock())
         const { day, isFault } = dayIn(searchParamsOf(req).get('day') ?? '', today)
         const dayBefore = daysAfter(day, -1)
         return {
@@ -289,13 +289,9 @@ function lineBefore(campaignId: string | undefined, reports: number): CampaignLi
 function isDay(text: string, today: string): boolean {
   if (!/^\d{4}-\d\d-\d\d$/.test(text) || text < FIRST_DAY || text > today) return false
   const at = new Date(`${text}T00:00:00Z`)
-  return !Number.isNaN(at.getTime()) && dayOf(at) === text
+  return !Number.isNaN(at.getTime()) && dateOf(at) === text
 }
 
 function daysAfter(day: string, days: number): string {
-  return dayOf(new Date(new Date(`${day}T00:00:00Z`).getTime() + days * DAY_MS))
-}
-
-function dayOf(at: Date): string {
-  return at.toISOString().slice(0, 10)
+  return dateOf(new Date(new Date(`${day}T00:00:00Z`).getTime() + days * DAY_MS))
 }

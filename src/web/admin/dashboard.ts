@@ -6,7 +6,7 @@ import { listConsumersByIds } from '../../db/consumers.ts'
 import { listReportsByIds } from '../../db/reports.ts'
 import type { MailKind } from '../../db/mail-relay.ts'
 import { countTasks, type TaskCounts } from '../../db/tasks.ts'
-import { DAY_MS } from '../../durations.ts'
+import { dateOf, DAY_MS } from '../../durations.ts'
 import type { Level } from '../../health/conditions.ts'
 import type { CounterHealth } from '../../counting/run-roll-ups.ts'
 import { deadLetterQueue } from '../../queue/define-queue.ts'
@@ -133,8 +133,8 @@ type TopLine = { name: string; href: string | undefined; count: number; before: 
 
 /** The largest campaigns, networks and desks of the day, with their numbers of the day before. */
 async function readTop({ pool }: Pick<Site, 'pool'>, now: Date) {
-  const today = now.toISOString().slice(0, 10)
-  const dayBefore = new Date(now.getTime() - DAY_MS).toISOString().slice(0, 10)
+  const today = dateOf(now)
+  const dayBefore = dateOf(new Date(now.getTime() - DAY_MS))
   const end = new Date(Math.floor(now.getTime() / TOTALS_STEP_MS) * TOTALS_STEP_MS)
   const from = new Date(end.getTime() - DAY_MS)
   const families = ['networks', 'desks'] as const

@@ -2,7 +2,7 @@ import type { Router } from 'express'
 import { createCounterReader } from '../../counting/reader.ts'
 import { readSendingDays } from '../../counting/sending.ts'
 import { listSenderAlerts } from '../../db/sender-alerts.ts'
-import { DAY_MS } from '../../durations.ts'
+import { dateOf, DAY_MS } from '../../durations.ts'
 import { closeAlert } from '../../judging/sender-watch.ts'
 import { sendingRecord } from '../../verdict/reputation/sending.ts'
 import { uuidTime } from '../../world.ts'
@@ -48,7 +48,7 @@ async function findSending(
   const days = await readSendingDays(reader, user, now)
   const dated = days.map((day) => ({
     ...day,
-    date: new Date(now.getTime() - day.daysAgo * DAY_MS).toISOString().slice(0, 10),
+    date: dateOf(new Date(now.getTime() - day.daysAgo * DAY_MS)),
   }))
   return { days: dated, record: sendingRecord(days) }
 }

@@ -8,7 +8,7 @@ import {
   sumReporterNetworks,
 } from '../../db/reporter-days.ts'
 import type { Reporter } from '../../db/reporters.ts'
-import { DAY_MS } from '../../durations.ts'
+import { dateOf, DAY_MS } from '../../durations.ts'
 import { countryName, type Language, type Texts } from '../../texts/messages.ts'
 import { barsOf } from '../pages/chart-frame.ts'
 import { sendPage } from '../pages/render.ts'
@@ -118,5 +118,5 @@ function becameOf(days: readonly CountedDay[], texts: Texts) {
 }
 
 function dayBefore(now: Date, days: number): string {
-  return new Date(now.getTime() - days * DAY_MS).toISOString().slice(0, 10)
+  return dateOf(new Date(now.getTime() - days * DAY_MS))
 }
