@@ -231,7 +231,8 @@ export function addComment(tx: Db, reportId: string, comment: string): Promise<b
     update reports set comment =
       right(coalesce(comment || ${gap}::text, '') || ${comment}::text, ${max}::integer)
     where ${isId('id', reportId)}
-      and position(${gap + comment + gap}::text in concat(${gap}::text, comment, ${gap}::text)) = 0`
+      and position(${gap + comment + gap}::text
+        in ${gap}::text || coalesce(comment, '') || ${gap}::text) = 0`
 }
 
 /** A report as it was when it was judged. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { removeMessages } from '../../../src/db/erasures.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
@@ -146,16 +147,22 @@ test.for<[string, string]>([
 })
 
 test('a desk and a reporter have limits', async () => {
-  const many = (count: number, column: string, from: SentFeedback) =>
-    pool.query(
+  const many = async (count: number, column: string, from: SentFeedback) => {
+    const [feedback] = await listFeedback(pool, [from.reportId])
+    const all = (given: () => string | undefined) => Array.from({ length: count }, given)
+    await pool.query(
       `insert into original_requests
          (report_id, number, consumer_id, reporter_id, asked_at, ends_at)
-       select gen_random_uuid(), 1,
-         case when $2 = 'desk' then consumer_id else gen_random_uuid() end,
-         case when $2 = 'desk' then gen_random_uuid() else $3::uuid end, now(), now()
-       from feedback_reports, generate_series(1, $4) where report_id = $1`,
-      [from.reportId, column, ann.id, count],
+       select report_id, 1, consumer_id, reporter_id, now(), now()
+       from unnest($1::uuid[], $2::uuid[], $3::uuid[])
+         as given (report_id, consumer_id, reporter_id)`,
+      [
+        all(() => randomUUID()),
+        all(() => (column === 'desk' ? feedback?.consumerId : randomUUID())),
+        all(() => (column === 'desk' ? randomUUID() : ann.id)),
+      ],
     )
+  }
   for (const [column, most] of [
     ['desk', 20],
     ['reporter', 5],
