@@ -101,11 +101,14 @@ function withData(raw: Buffer): Buffer {
     `List-Unsubscribe: <https://list.example/u/${token}?m=${account.replace('@', '%40')}>`,
     `Cc: "Quarry, Zoe" <${account}>`,
   ]
-  const header = Buffer.from(lines.map((line) => `${line}\r\n`).join(''), 'latin1')
+  // With other line ends, all fields of a message with bare CRs would be part of the last one here.
+  const end = raw.includes('\n') ? '\r\n' : '\r'
+  const header = Buffer.from(lines.map((line) => `${line}${end}`).join(''), 'latin1')
   const leaf = readMime(raw).leaves.find(isWritable)
   if (!leaf) return Buffer.concat([header, raw])
   const { content, encoding = 'identity' } = leaf
-  const text = `${textIn(leaf).replace(/\r?\n?$/, '')}\r\n${plantedText(base64)}\r\n`
+  const shown = `${textIn(leaf).replace(/\r?\n?$/, '')}\r\n${plantedText(base64)}\r\n`
+  const text = end === '\r' ? shown.replaceAll(/\r?\n/g, end) : shown
   const written = encoding === 'identity' ? text : encodeTransfer(text, encoding)
   const start = content.byteOffset - raw.byteOffset
   const [before, after] = [raw.subarray(0, start), raw.subarray(start + content.length)]
