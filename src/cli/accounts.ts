@@ -1,6 +1,6 @@
-import { dateOf } from '../durations.ts'
 import { z } from 'zod'
 import { listAccounts } from '../db/accounts.ts'
+import { dateOf } from '../durations.ts'
 import {
   disableAccount,
   enableAccount,

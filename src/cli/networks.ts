@@ -1,6 +1,6 @@
-import { dateOf } from '../durations.ts'
 import { z } from 'zod'
 import { type FoundLayer, listLayers, listOverrides, listSources } from '../db/networks.ts'
+import { dateOf } from '../durations.ts'
 import { dropNetworks, setNetwork, unsetNetwork } from '../feedback/network-actions.ts'
 import { parseIp } from '../mail/ip.ts'
 import { mergeLayers, NO_CONTACT } from '../origin/networks.ts'

@@ -1,6 +1,6 @@
-import { dateOf } from '../durations.ts'
 import { z } from 'zod'
 import { listSuppressions } from '../db/suppressions.ts'
+import { dateOf } from '../durations.ts'
 import { suppressAddress, unsuppressAddress } from '../feedback/suppress.ts'
 import { defineQuery, type Operations } from './command.ts'
 

@@ -1,4 +1,3 @@
-import { dateOf } from '../durations.ts'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
 import { claimNewEvents } from '../db/report-events.ts'
 import {
@@ -11,6 +10,7 @@ import {
   markDaysDue,
 } from '../db/reporter-days.ts'
 import { insertSearchNews } from '../db/search.ts'
+import { dateOf } from '../durations.ts'
 import { complainer } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { shingleHash } from '../pieces/shingles/hash.ts'

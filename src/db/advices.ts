@@ -1,5 +1,5 @@
-import { dateOf } from '../durations.ts'
 import sql from 'sql-template-tag'
+import { dateOf } from '../durations.ts'
 import type { OneClickOutcome } from '../mail/list-unsubscribe.ts'
 import type { Language } from '../texts/messages.ts'
 import { shardOf } from '../world.ts'

@@ -1,5 +1,5 @@
-import { dateOf } from '../durations.ts'
 import sql, { bulk, empty, raw, type Sql } from 'sql-template-tag'
+import { dateOf } from '../durations.ts'
 import type { Fingerprints } from '../pieces/fingerprints.ts'
 import { shardOf, uuidOf } from '../world.ts'
 import { lockClasses } from './lock-keys.ts'

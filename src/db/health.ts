@@ -1,5 +1,5 @@
-import { dateOf } from '../durations.ts'
 import sql, { raw } from 'sql-template-tag'
+import { dateOf } from '../durations.ts'
 import { uuidFloor } from '../world.ts'
 import { generationTables, partitionedTables } from './partitions.ts'
 import type { Db } from './pool.ts'

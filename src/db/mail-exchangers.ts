@@ -1,5 +1,5 @@
-import { dateOf } from '../durations.ts'
 import sql, { bulk } from 'sql-template-tag'
+import { dateOf } from '../durations.ts'
 import type { Db } from './pool.ts'
 import { isOneOf, preparedInsert, preparedRowsOf } from './prepared.ts'
 import { rowsOf } from './rows.ts'

@@ -1,5 +1,5 @@
-import { dateOf } from '../durations.ts'
 import sql from 'sql-template-tag'
+import { dateOf } from '../durations.ts'
 import type { alertCause, SendingDay } from '../verdict/reputation/sending.ts'
 import type { Db } from './pool.ts'
 import { rowOf, rowsOf } from './rows.ts'

@@ -1,8 +1,8 @@
-import { dateOf } from '../durations.ts'
 import { z } from 'zod'
 import { daysField, defineAction, endOf, textField } from '../actions.ts'
 import { keepContract } from '../db/consumers.ts'
 import { withoutOriginals } from '../db/feedback-waiting.ts'
+import { dateOf } from '../durations.ts'
 import { hasContract } from '../verdict/consumers.ts'
 import { consumerField, getConsumer } from './consumer-actions.ts'
 

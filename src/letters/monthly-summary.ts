@@ -1,4 +1,3 @@
-import { dateOf } from '../durations.ts'
 import type { App } from '../app.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { listReporterDays } from '../db/reporter-days.ts'
@@ -9,6 +8,7 @@ import {
   listUnsummarized,
 } from '../db/reporter-news.ts'
 import { listSuppressed } from '../db/suppressions.ts'
+import { dateOf } from '../durations.ts'
 import type { KeyedLink } from '../mail/keys.ts'
 import { lettersOffLink } from '../mail/verp.ts'
 import { type Language, textsIn } from '../texts/messages.ts'

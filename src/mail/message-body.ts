@@ -37,7 +37,6 @@ export async function parseBody(raw: Buffer, header: Header): Promise<MessageBod
 type Shown = MimeLeaf | { shownFields: string[] }
 
 const messageDepthMax = 30
-const SIGNED_DEPTH_MAX = 2
 const messageTypes = new Set(['message/rfc822', 'message/global', 'message/news'])
 const fieldCharsMax = 1_000
 
@@ -45,7 +44,7 @@ const fieldCharsMax = 1_000
 function shownParts(raw: Buffer, header: Header, depth = 0): Shown[] {
   const { leaves } = readMime(raw, header)
   return leaves.flatMap((leaf) => {
-    const signed = depth < SIGNED_DEPTH_MAX ? signedEntity(leaf) : undefined
+    const signed = signedEntity(leaf, depth)
     if (signed) return shownParts(signed, parseHeader(signed), depth + 1)
     const isShown = leaf.isInline || !leaf.isTyped || leaves.length === 1
     const isMessage = isShown && messageTypes.has(leaf.type) && depth < messageDepthMax

@@ -68,12 +68,10 @@ export function wrapperOf(raw: Buffer, side: OwnSide): Wrapper | undefined {
 /** The leaves of a message; those of an opaque S/MIME signature instead of the signature. */
 export function openedLeaves(raw: Buffer, depth = 0): MimeLeaf[] {
   return readMime(raw).leaves.flatMap((leaf) => {
-    const content = depth < SIGNED_DEPTH_MAX ? signedEntity(leaf) : undefined
+    const content = signedEntity(leaf, depth)
     return content ? openedLeaves(content, depth + 1) : [leaf]
   })
 }
-
-const SIGNED_DEPTH_MAX = 2
 
 /** Whether a part is an attached message, as its type or its name says. */
 export function isNamedMessage({ type, name }: MimeLeaf): boolean {

@@ -1,4 +1,3 @@
-import { dateOf } from '../durations.ts'
 import { createHash } from 'node:crypto'
 import {
   countOtherReporters,
@@ -8,6 +7,7 @@ import {
 } from '../db/campaigns.ts'
 import type { Db } from '../db/pool.ts'
 import type { Report } from '../db/reports.ts'
+import { dateOf } from '../durations.ts'
 
 /**
  * What a reporter may know about others who reported the same campaign. A spammer may also be a

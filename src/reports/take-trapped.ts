@@ -1,4 +1,3 @@
-import { dateOf } from '../durations.ts'
 import { setTimeout as wait } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { App } from '../app.ts'
@@ -11,6 +10,7 @@ import {
 import { inTransaction } from '../db/pool.ts'
 import { findReporter } from '../db/reporters.ts'
 import { unpack } from '../db/rows.ts'
+import { dateOf } from '../durations.ts'
 import { findCampaigns } from '../judging/find-campaigns.ts'
 import { withDeliveryTrace } from '../mail/delivery-trace.ts'
 import { readMessage, type ReadMessage } from '../mail/message.ts'

@@ -1,7 +1,7 @@
-import { dateOf } from '../../durations.ts'
 import { writeFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { findModel, findModelContent, type ListedModel, listModels } from '../../db/models.ts'
+import { dateOf } from '../../durations.ts'
 import {
   allowPromotion,
   importModel,

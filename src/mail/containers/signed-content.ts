@@ -12,11 +12,16 @@ const DEPTH_MAX = 12
 /** The identifier of signed data, 1.2.840.113549.1.7.2 (RFC 5652 §5.1). */
 const signedData = Buffer.from('2a864886f70d010702', 'hex')
 
+/** How many signatures may be inside each other. */
+const SIGNED_DEPTH_MAX = 2
+
 /**
  * The content of a part that is an opaque S/MIME signature (RFC 8551 §3.5.2): a MIME entity.
- * Undefined for other parts. The signature is not verified. Linear; never throws.
+ * Undefined for other parts, and below two signatures; `depth` is the number of those around the
+ * part. The signature is not verified. Linear; never throws.
  */
-export function signedEntity(leaf: MimeLeaf): Buffer | undefined {
+export function signedEntity(leaf: MimeLeaf, depth: number): Buffer | undefined {
+  if (depth >= SIGNED_DEPTH_MAX) return undefined
   const isOpaque =
     /^application\/(?:x-)?pkcs7-mime$/.test(leaf.type) || /\.p7m\s*$/i.test(leaf.name ?? '')
   const bytes = isOpaque ? leafBytes(leaf) : undefined

@@ -30,10 +30,9 @@ const otherReports = [
  * Reads a mail from a feedback loop: the Abuse Reporting Format (RFC 5965) in any multipart, with
  * the message or only its header, whatever type its part has; XARF 4 and 3 in JSON, XARF 0.2 in
  * YAML; SpamCop's text; and a mail with nothing but the message attached, as Microsoft's program
- * sends it. Recipients that the complaint names
- * are added to the message, so that they are hidden from others; a source address is added if the
- * message names no server. Undefined for another mail, or a complaint about something else, such as
- * failed authentication. Pure, linear, and never throws.
+ * sends it. Recipients that the complaint names are added to the message, so that they are hidden
+ * from others; a source address is added if the message names no server. Undefined for another
+ * mail, or a complaint about something else, such as failed authentication. Linear; never throws.
  */
 export function complaintIn(raw: Buffer): Complaint | undefined {
   const { fields, leaves } = readMime(raw)

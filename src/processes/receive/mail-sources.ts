@@ -1,4 +1,3 @@
-import { dateOf } from '../../durations.ts'
 import type { App } from '../../app.ts'
 import {
   addToSourceDays,
@@ -6,6 +5,7 @@ import {
   type MailSource,
   type SourceDay,
 } from '../../db/mail-sources.ts'
+import { dateOf } from '../../durations.ts'
 import { withoutData } from '../../errors.ts'
 import { createThrottle } from '../../people/throttle.ts'
 

@@ -1,4 +1,3 @@
-import { dateOf } from '../../durations.ts'
 import { Readable } from 'node:stream'
 import type { Response, Router } from 'express'
 import { ZipFile } from 'yazl'
@@ -23,6 +22,7 @@ import {
 import { findRawMessage, type Report } from '../../db/reports.ts'
 import { findKarmas } from '../../db/reputations.ts'
 import { type Packed, unpack } from '../../db/rows.ts'
+import { dateOf } from '../../durations.ts'
 import { concealKeys } from '../../mail/conceal-keys.ts'
 import { listSessions, listTokens } from '../../db/sessions.ts'
 import { listWebhooks } from '../../db/webhooks.ts'
