@@ -27,6 +27,14 @@ export type FeedbackState = (typeof feedbackStates)[number]
 export type FeedbackKind = 'complaint' | 'redeemed' | 'original'
 
 /**
+ * Whether a feedback report is among those of which the last one tells what a consumer was told: it
+ * is not withdrawn, and no original, which only follows a complaint.
+ */
+export function isStanding({ kind, state }: Pick<Feedback, 'kind' | 'state'>): boolean {
+  return state !== 'withdrawn' && kind !== 'original'
+}
+
+/**
  * Identifies a feedback report: the report, and its number among the feedback about that report.
  */
 export type FeedbackKey = { reportId: string; number: number }

@@ -3,6 +3,7 @@ import { listConsumersByIds } from '../db/consumers.ts'
 import {
   type Feedback,
   type FeedbackKey,
+  isStanding,
   listFeedback,
   feedbackName,
 } from '../db/feedback-reports.ts'
@@ -164,7 +165,7 @@ async function correct(
   app: Pick<App, 'boss'>,
   now: Date,
 ): Promise<void> {
-  const valid = recorded.filter(({ kind, state }) => kind !== 'original' && state !== 'withdrawn')
+  const valid = recorded.filter(isStanding)
   const isOwed = ({ consumerId }: Feedback) =>
     valid.findLast((one) => one.consumerId === consumerId)?.kind === 'complaint'
   const others = notified.filter(({ kind }) => kind !== 'original')

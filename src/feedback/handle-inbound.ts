@@ -111,8 +111,9 @@ export async function handleInboundMail({ mailId }: { mailId: string }, app: Nee
   if (!mail) return
   const { encoding, content, purpose } = mail
   const isToReturnPath = purpose === 'feedback-bounce' || purpose === 'letter-bounce'
-  const sent = { isToReturnPath }
-  const reading = await app.parser.readInbound({ encoding, content }, mail.mailFrom, sent)
+  const reading = await app.parser.readInbound({ encoding, content }, mail.mailFrom, {
+    isToReturnPath,
+  })
   const settings = { domain: app.config.returnPathDomain, secret: app.config.secret }
   const isLoop = isOurOwn(reading, mail.mailFrom, settings)
   await inTransaction(app.pool, async (tx) => {

@@ -3,6 +3,7 @@ import { type Consumer, listConsumersByIds } from '../db/consumers.ts'
 import {
   type FeedbackKind,
   insertFeedback,
+  isStanding,
   listFeedback,
   type NewFeedback,
 } from '../db/feedback-reports.ts'
@@ -76,12 +77,7 @@ export async function queueFeedback(
     shadowedAmong(tx, owed),
     findSharedParts(tx, [...new Set(unread)]),
   ])
-  const lastKinds = new Map(
-    notified.flatMap((one) => {
-      const isOther = one.state === 'withdrawn' || one.kind === 'original'
-      return isOther ? [] : [[recipientKey(one), one.kind]]
-    }),
-  )
+  const lastKinds = new Map(notified.filter(isStanding).map((one) => [recipientKey(one), one.kind]))
   const originals = new Set(
     notified.flatMap((one) => (one.kind === 'original' ? [recipientKey(one)] : [])),
   )

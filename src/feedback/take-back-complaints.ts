@@ -4,6 +4,7 @@ import {
   type Feedback,
   type FeedbackKey,
   feedbackName,
+  isStanding,
   listFeedback,
   listOutdated,
 } from '../db/feedback-reports.ts'
@@ -41,9 +42,7 @@ export async function takeBackOutdated(
 ): Promise<void> {
   const outdated = await listOutdated(tx, ids)
   if (outdated.size === 0) return
-  const all = (await listFeedback(tx, ids)).filter(
-    ({ kind, state }) => state !== 'withdrawn' && kind !== 'original',
-  )
+  const all = (await listFeedback(tx, ids)).filter(isStanding)
   const last = new Map(all.map((one) => [`${one.reportId} ${one.consumerId}`, one]))
   const complaints = [...last.values()].filter((one) => outdated.has(feedbackName(one)))
   await takeBack(tx, complaints, app, now)
