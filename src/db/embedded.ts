@@ -112,8 +112,10 @@ export type EmbeddedOptions = {
   password: string
   /** `name=value`, as for `postgres -c`. */
   settings: readonly string[]
-  /** Default: a free port. */
+  /** Default: a free port, other than those in `reserved`. */
   port?: number
+  /** Ports on which this program will listen later. */
+  reserved?: readonly (number | undefined)[]
   /** The folder with `bin/initdb` and `bin/postgres`; default: that of the npm package. */
   programs?: string | undefined
 }
@@ -146,7 +148,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
   else await initialize(programs, folder, options.password, identity)
   const logFile = path.join(options.dataDir, 'postgres.log')
   for (const patience = performance.now() + START_MS; ; await wait(RETRY_MS)) {
-    const port = options.port ?? (await freePort())
+    const port = options.port ?? (await freePort(options.reserved))
     const settings = [...usualSettings, ...options.settings, `port=${port}`]
     const logged = existsSync(logFile) ? statSync(logFile).size : 0
     const server = launch(programs, folder, settings, logFile, identity)
@@ -208,10 +210,10 @@ const PORT_TRIES = 100
  *
  * @throws when `PORT_TRIES` attempts found none
  */
-export async function freePort(): Promise<number> {
+export async function freePort(reserved: readonly (number | undefined)[] = []): Promise<number> {
   for (let tries = 0; tries < PORT_TRIES; tries++) {
     const port = PORTS.first + (systemRandom(2).readUInt16BE() % PORTS.count)
-    if (await isFree(port)) return port
+    if (!reserved.includes(port) && (await isFree(port))) return port
   }
   throw new Error(`No port is free from ${PORTS.first} up.`)
 }

@@ -231,7 +231,8 @@ async function openDatabase(
     return { url: config.databaseUrl, stop: () => Promise.resolve() }
   }
   const password = await keptDatabasePassword(config.dataDir)
-  const options = { dataDir: config.dataDir, password, settings: [] }
+  const reserved = [config.httpPort, config.receivePort, config.checkPort]
+  const options = { dataDir: config.dataDir, password, settings: [], reserved }
   const first = await startEmbedded(options)
   if (!first.folder.startsWith(config.dataDir)) {
     const says = 'PostgreSQL cannot enter the data folder, so its files are in another folder.'

@@ -1,6 +1,6 @@
 import { createTransport } from 'nodemailer'
 import { afterEach, expect, test } from 'vitest'
-import { freePort } from '../../src/db/embedded.ts'
+import { freePort } from '../support/free-port.ts'
 import { composeReturnPath } from '../../src/mail/verp.ts'
 import { bounceMessage, spamMessage } from '../support/messages.ts'
 import { makeSite, type Site, siteSettings } from '../support/parts.ts'

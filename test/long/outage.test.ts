@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, onTestFailed, test } from 'vitest'
-import { freePort } from '../../src/db/embedded.ts'
+import { freePort } from '../support/free-port.ts'
 import { addAccount } from '../../src/processes/add-account.ts'
 import { systemClock } from '../../src/world.ts'
 import { layWire } from '../db/web/cut-wire.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { expect, test } from 'vitest'
-import { freePort } from '../../src/db/embedded.ts'
+import { freePort } from '../support/free-port.ts'
 import { closeAfterThisTest } from '../support/after-tests.ts'
 import { freshDatabase } from '../support/database.ts'
 import { makePlace, type Place, untilRunning } from '../support/instance.ts'

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest'
-import { freePort } from '../../src/db/embedded.ts'
+import { freePort } from '../support/free-port.ts'
 import { listRuleProcesses } from '../../src/db/rule-sets.ts'
 import { turnLimitsOff } from '../support/limits.ts'
 import { spamMessage } from '../support/messages.ts'

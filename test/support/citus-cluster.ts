@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { freePort } from '../../src/db/embedded.ts'
+import { freePort } from './free-port.ts'
 import { makeScratchFolder } from './scratch-folder.ts'
 
 /** The scripts that build Citus into PostgreSQL 15, and start and stop a cluster with it. */

@@ -1,6 +1,7 @@
 import { readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { freePort, reachableFolder, unprivileged } from '../../src/db/embedded.ts'
+import { reachableFolder, unprivileged } from '../../src/db/embedded.ts'
+import { freePort } from './free-port.ts'
 import { makeScratchFolder } from './scratch-folder.ts'
 import {
   descendants,

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { addAccount } from '../../src/processes/add-account.ts'
 import { importNetworks } from '../../src/processes/import-networks.ts'
-import { freePort } from '../../src/db/embedded.ts'
+import { freePort } from './free-port.ts'
 import { insertToken } from '../../src/db/sessions.ts'
 import { createToken } from '../../src/people/credentials.ts'
 import { systemClock } from '../../src/world.ts'

@@ -1,4 +1,4 @@
-import { freePort } from '../../src/db/embedded.ts'
+import { freePort } from '../support/free-port.ts'
 import { layWire, type Wire } from '../db/web/cut-wire.ts'
 import { listByHand } from '../support/listed-by-hand.ts'
 import { makeSite, type Site } from '../support/parts.ts'

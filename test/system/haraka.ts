@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { freePort } from '../../src/db/embedded.ts'
+import { freePort } from '../support/free-port.ts'
 import { openFolder, startDaemon } from './daemon.ts'
 import { recipe } from './recipes.ts'
 

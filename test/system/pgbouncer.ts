@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { freePort } from '../../src/db/embedded.ts'
+import { freePort } from '../support/free-port.ts'
 import { until } from '../support/process.ts'
 
 /** A real pgbouncer in front of one database. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createCounterReader } from '../../src/counting/reader.ts'
 import { readSending } from '../../src/counting/sending.ts'
-import { freePort } from '../../src/db/embedded.ts'
+import { freePort } from '../support/free-port.ts'
 import { systemClock } from '../../src/world.ts'
 import { closeAfterThisTest } from '../support/after-tests.ts'
 import { checkedMail } from '../support/checked-mail.ts'

@@ -1,6 +1,6 @@
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { freePort } from '../../src/db/embedded.ts'
+import { freePort } from '../support/free-port.ts'
 import { codeBlocks } from '../support/documents.ts'
 import { openFolder, startDaemon } from './daemon.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { freePort } from '../../src/db/embedded.ts'
+import { freePort } from '../support/free-port.ts'
 import { checkedMail } from '../support/checked-mail.ts'
 import { listByHand } from '../support/listed-by-hand.ts'
 import { makeSite, type Site } from '../support/parts.ts'

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import path from 'node:path'
 import { buildThunderbird } from '../../src/web/reporting/thunderbird.ts'
-import { freePort } from '../../src/db/embedded.ts'
+import { freePort } from '../support/free-port.ts'
 import { until } from '../support/process.ts'
 
 /** How long Thunderbird may take to quit: without a display, it sometimes does not end. */

@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import { addAccount } from '../../../../src/processes/add-account.ts'
-import { freePort } from '../../../../src/db/embedded.ts'
+import { freePort } from '../../free-port.ts'
 import { createPool } from '../../../../src/db/pool.ts'
 import { hashPassword } from '../../../../src/people/credentials.ts'
 import { systemClock } from '../../../../src/world.ts'

@@ -1,5 +1,5 @@
 import { addAccount } from '../../../../src/processes/add-account.ts'
-import { freePort } from '../../../../src/db/embedded.ts'
+import { freePort } from '../../free-port.ts'
 import { createPool, inTransaction } from '../../../../src/db/pool.ts'
 import { putShadowBan } from '../../../../src/db/shadow-bans.ts'
 import { systemClock } from '../../../../src/world.ts'
