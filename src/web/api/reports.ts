@@ -21,7 +21,7 @@ import { includesRole, type Role } from '../../roles.ts'
 import { isUuid, queryOf, sendMessage, type Reader } from '../pages/render.ts'
 import { reportingCaller } from './reporting-caller.ts'
 import { ProblemError } from '../problem.ts'
-import type { Upload } from '../reporting/take-upload.ts'
+import { refusalOf, type Upload, type UploadedFile } from '../reporting/take-upload.ts'
 import type { Site } from '../site.ts'
 import { takeBulk } from './bulk.ts'
 import type { reportSchema } from './contract/report-schemas.ts'
@@ -31,6 +31,7 @@ import type { Call, Handlers } from './serve-operations.ts'
 import {
   type ApiAnswer,
   linkToNext,
+  problemFrom,
   readSubmission,
   receiptAnswer,
   reportUrl,
@@ -227,6 +228,7 @@ export function reportHandlers(site: Site) {
   const { pool } = site
   return {
     report: { whole: (req, res) => takeReports(req, res, site) },
+    'look-into': { whole: (req, res) => lookInto(req, res, site) },
     'report-many': { whole: (req, res) => takeBulk(req, res, site) },
     async 'list-reports'(call) {
       sendJson(call.res, 200, await listReports(call, site), 'owner')
@@ -263,13 +265,34 @@ export function reportHandlers(site: Site) {
   } satisfies Partial<Handlers>
 }
 
-async function takeReports(req: Request, res: Response, site: Site): Promise<void> {
+/** Reads what a request hands in, after its rate limit: a refused body need not be read. */
+async function receive(req: Request, res: Response, site: Site) {
   const { reporter, admit } = await reportingCaller(req, res, site)
   const type = ((req.headers['content-type'] ?? '').split(';')[0] ?? '').trim().toLowerCase()
   if (!isTaken(type)) throw wrongType()
-  // The rate limit is checked first, because the body of a refused request need not be read.
   const entry = await admit(1)
   const submission = await readSubmission(req, res, site, { type, ownerId: reporter.id })
+  return { reporter, admit, entry, submission }
+}
+
+async function lookInto(req: Request, res: Response, site: Site): Promise<void> {
+  const { reporter, submission } = await receive(req, res, site)
+  const owner = { reporterId: reporter.id, gone: goneSignal(res) }
+  const found = await site.lookInto(uploadedFiles(submission), owner)
+  const messages = found.map((one) => ({
+    file: one.name,
+    problem: 'refusal' in one ? problemFrom(refusalOf(one.refusal), site) : null,
+  }))
+  const readable = messages.filter(({ problem }) => problem === null).length
+  sendJson(res, 200, { found: readable, messages }, 'owner')
+}
+
+function uploadedFiles({ files }: ApiSubmission): UploadedFile[] {
+  return files.map(({ file, raw, isCut }) => ({ name: file ?? '', bytes: raw, isCut }))
+}
+
+async function takeReports(req: Request, res: Response, site: Site): Promise<void> {
+  const { reporter, admit, entry, submission } = await receive(req, res, site)
   const key = req.headers['idempotency-key']
   const isOwnMailbox = req.headers['on-behalf-of'] === undefined
   const sender = { reporter, entry, admitMore: admit, gone: goneSignal(res), isOwnMailbox }
@@ -302,10 +325,11 @@ type SubmittedBy = Pick<Upload, 'reporter' | 'entry' | 'admitMore' | 'gone'> & {
 
 /** The response to a request, with the names of the messages found in it. */
 async function answerTo(
-  { files, remarks, are }: ApiSubmission,
+  submission: ApiSubmission,
   sender: SubmittedBy,
   site: Site,
 ): Promise<{ said: ApiAnswer; names: (string | null)[] }> {
+  const { files, remarks, are } = submission
   const [first] = files
   // A mailbox may be sent as if it were one message.
   if (first && are === 'messages') {
@@ -316,8 +340,8 @@ async function answerTo(
       return { said: (await lacksWayIn(sender, site)) ? withoutWayIn(said) : said, names: [] }
     }
   }
-  const given = files.map(({ file, raw, isCut }) => ({ name: file ?? '', bytes: raw, isCut }))
-  const lines = await site.takeUpload(given, { ...sender, channel: 'api', remarks })
+  const upload = { ...sender, channel: 'api', remarks } as const
+  const lines = await site.takeUpload(uploadedFiles(submission), upload)
   const names = lines.map(({ name }) => name)
   const [only, ...others] = lines
   const answer =

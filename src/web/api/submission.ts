@@ -153,7 +153,8 @@ async function receiptsOf(
   })
 }
 
-function problemFrom(refusal: ProblemError, site: ResultSite): Problem {
+/** Returns a refusal as the API describes problems. */
+export function problemFrom(refusal: ProblemError, site: Pick<ResultSite, 'publicUrl'>): Problem {
   return problemOf(site.publicUrl, refusal.problem, refusal.message, refusal.about)
 }
 

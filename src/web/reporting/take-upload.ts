@@ -79,6 +79,11 @@ const reasons = {
   'too-big': 'The file is too large.',
 } as const
 
+/** Returns the problem of a file that cannot be opened, or of a message that cannot be read. */
+export function refusalOf(refusal: keyof typeof reasons): ProblemError {
+  return new ProblemError(refusal, reasons[refusal])
+}
+
 type Needs = { submit: Submit; unpack: Unpacker; messageBytesMax: number }
 
 /** The owner of files that are only looked into. */
@@ -161,8 +166,7 @@ async function submitAll(
   const lineOf = async (one: Found): Promise<UploadLine> => {
     const { name } = one
     if ('refusal' in one) {
-      const refusal = new ProblemError(one.refusal, reasons[one.refusal])
-      return { name, outcome: { taken: false, refusal } }
+      return { name, outcome: { taken: false, refusal: refusalOf(one.refusal) } }
     }
     const { rebuiltFrom } = one
     const all = rebuiltFrom ? { ...remarks, rebuiltFrom } : remarks

@@ -169,6 +169,7 @@ const wrong: readonly [
   ['report', { headers: { 'content-type': 'message/rfc822' }, body: 'hello' }, 'not-a-message'],
   ['report', { headers: { 'content-type': 'application/json' }, body: '{' }, 'bad-request'],
   ['report', { headers: { 'content-type': 'application/json' }, body: '{}' }, 'bad-field'],
+  ['look-into', { headers: { 'content-type': 'text/html' }, body: 'x' }, 'wrong-type'],
   ['report-many', { headers: { 'content-type': 'text/plain' }, body: 'x' }, 'wrong-type'],
   ['list-reports', { query: '?limit=0' }, 'bad-field'],
   ['read-report', {}, 'not-found'],

@@ -16,9 +16,9 @@ type FilesAnswer = {
 async function send(
   body: Buffer | FormData,
   headers: Record<string, string> = {},
-  query = '',
+  after = '',
 ): Promise<{ status: number; said: FilesAnswer; answer: Response }> {
-  const answer = await fetch(`${site.url}/api/v1/reports${query}`, {
+  const answer = await fetch(`${site.url}/api/v1/reports${after}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${ann.token}`, ...headers },
     body: body instanceof FormData ? body : Buffer.from(body),
@@ -74,6 +74,34 @@ test('a mailbox file gives each of its messages; one message gives a receipt', a
   const one = await send(box('box-3'), typed('application/mbox'))
   expect([one.status, typeof one.said.id, one.said.results]).toEqual([202, 'string', undefined])
   expect(one.answer.headers.get('location')).toContain(one.said.id)
+})
+
+test('a look counts the messages of a file, names unreadable ones, and reports none', async () => {
+  const bytes = zipFile([
+    { name: 'a.eml', content: sampleMessage('look-a') },
+    { name: 'b.eml', content: sampleMessage('look-b') },
+    { name: 'locked.eml', content: sampleMessage('look-c'), flags: 1 },
+  ])
+  const countReports = async () =>
+    (await site.app.pool.query<{ count: number }>('select count(*)::int as count from reports'))
+      .rows[0]?.count
+  const before = await countReports()
+  const { status, said } = await send(bytes, typed('application/zip'), '/look')
+  expect([status, said]).toEqual([
+    200,
+    {
+      found: 2,
+      messages: [
+        { file: 'messages.zip › a.eml', problem: null },
+        { file: 'messages.zip › b.eml', problem: null },
+        {
+          file: 'messages.zip › locked.eml',
+          problem: expect.objectContaining({ title: 'The archive is encrypted' }) as unknown,
+        },
+      ],
+    },
+  ])
+  expect(await countReports()).toBe(before)
 })
 
 test('an Outlook file is rebuilt, or the error says what it lacks', async () => {

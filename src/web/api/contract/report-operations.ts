@@ -63,6 +63,16 @@ const fileProblems = [
   'unpacks-too-big',
 ] as const
 
+const submissionBody = {
+  'message/rfc822': 'bytes',
+  'message/global': 'bytes',
+  'application/json': 'Submission',
+  'multipart/form-data': 'form',
+  'application/zip': 'file',
+  'application/mbox': 'file',
+  'application/vnd.ms-outlook': 'file',
+} as const
+
 const limits = ['RateLimit', 'RateLimit-Policy'] as const
 const replayed = ['Idempotency-Replayed', ...limits] as const
 
@@ -82,15 +92,7 @@ export const reportOperations = {
       'Results for several. Reporting the same message again gives the same report.',
     need: 'report',
     parameters: { query: remarks, header: keyHeader },
-    body: {
-      'message/rfc822': 'bytes',
-      'message/global': 'bytes',
-      'application/json': 'Submission',
-      'multipart/form-data': 'form',
-      'application/zip': 'file',
-      'application/mbox': 'file',
-      'application/vnd.ms-outlook': 'file',
-    },
+    body: submissionBody,
     answers: {
       202: {
         description: 'Accepted. At least one message is new.',
@@ -105,6 +107,22 @@ export const reportOperations = {
     },
     problems: [...messageProblems, ...fileProblems, 'key-used'],
     example: { headers: { 'Idempotency-Key': 'message-2026-11-20-1' }, body: 'message' },
+  },
+  'look-into': {
+    method: 'post',
+    path: '/api/v1/reports/look',
+    chapter: 'Reports',
+    summary: 'Count the messages in files before reporting them',
+    description:
+      'Takes the same as “Report one or several messages”, and says how many messages were ' +
+      'found and which of them cannot be read. Nothing is reported or stored. It counts as one ' +
+      'report under your limits.',
+    need: 'report',
+    parameters: { header: forOthers },
+    body: submissionBody,
+    answers: json('Look', 'The messages that were found.', { headers: limits }),
+    problems: ['bad-request', 'no-message', 'bad-base64', 'too-big', 'wrong-type', 'too-often'],
+    example: { body: 'message' },
   },
   'report-many': {
     method: 'post',

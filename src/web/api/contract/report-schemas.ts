@@ -338,6 +338,19 @@ export const resultsSchema = z
   })
   .describe('The results of the messages of a form or a file.')
 
+/** The messages that files contain, before anything is reported. */
+export const lookSchema = z
+  .object({
+    found: z.int().describe('The number of messages that can be read.'),
+    messages: list(
+      z.object({
+        file,
+        problem: problemSchema.nullable().describe('Why it cannot be read; null if it can.'),
+      }),
+    ).describe('One entry for each message, and for each file that cannot be opened, in order.'),
+  })
+  .describe('The messages that files contain. Nothing was reported.')
+
 const bulkPlace = {
   index: z.int().describe('The index in the request, from 0; blank lines do not count.'),
   ref: z.string().nullable(),

@@ -18,6 +18,7 @@ export const schemas = {
   BulkItem: report.bulkItemSchema,
   Receipt: report.receiptSchema,
   Results: report.resultsSchema,
+  Look: report.lookSchema,
   BulkResults: report.bulkResultsSchema,
   Account: account.accountSchema,
   NewWebhook: account.newWebhookSchema,
