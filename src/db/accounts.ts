@@ -110,10 +110,6 @@ export function listSignUps(db: Db, now: Date, limit: number): Promise<AccountLi
     order by expires_at desc, subject limit ${limit}`
 }
 
-export async function removeExpiredLinks(db: Db, before: Date): Promise<void> {
-  await db.query(sql`delete from account_links where expires_at < ${before}`)
-}
-
 /** Returns the unconfirmed, unexpired sign-up of an address. */
 export function findSignUp(db: Db, address: string, now: Date): Promise<AccountLink | undefined> {
   return rowOf(db)`select ${columns} from account_links

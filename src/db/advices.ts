@@ -74,11 +74,6 @@ export function listContinuingMarketers(
     where state = 'confirmed' order by reporters desc, key limit ${limit}`
 }
 
-/** Deletes the advice records of weeks that began before an instant. */
-export async function removeAdvices(db: Db, before: Date): Promise<void> {
-  await db.query(sql`delete from advices where week < ${dateOf(before)}`)
-}
-
 /** The state of an unsubscribe request. From `under-way` on, the request is never sent again. */
 export type UnsubscribeState = 'queued' | 'under-way' | OneClickOutcome['state']
 

@@ -123,8 +123,3 @@ export function findEnrollmentById(db: Db, id: string): Promise<EnrollmentReques
   return rowOf(db)`
       select ${columns} from enrollment_requests where id = ${id}`
 }
-
-/** Deletes enrollment requests from before an instant. */
-export async function removeEnrollments(db: Db, before: Date): Promise<void> {
-  await db.query(sql`delete from enrollment_requests where id < ${uuidFloor(before)}`)
-}

@@ -83,11 +83,6 @@ export async function listOpenErasures(db: Db): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Deletes erasures that ended before an instant; their status pages disappear with them. */
-export async function removeErasures(db: Db, before: Date): Promise<void> {
-  await db.query(sql`delete from erasures where ended_at < ${before}`)
-}
-
 /** The person whose letters and mails are deleted. */
 type Person = { id: string; email: string }
 

@@ -122,11 +122,6 @@ export function removeCorrection(
       returning ${columns}`
 }
 
-/** Deletes corrections that expired before an instant. */
-export async function removeEndedCorrections(db: Db, before: Date): Promise<void> {
-  await db.query(sql`delete from contact_corrections where until < ${before}`)
-}
-
 /**
  * A registry's answer to store: a block with or without contacts, until it expires. `asn` is the AS
  * that announced the queried address according to the network tables; the answer is valid for that
@@ -167,9 +162,8 @@ export async function keepRegistryRows(
       expires_at = excluded.expires_at`)
 }
 
-/** Deletes the answers that expired before an instant; returns the number deleted. */
-export async function removeRegistryRows(db: Db, before: Date): Promise<number> {
-  const { rowCount } = await db.query(sql`
+/** Deletes the answers that expired before an instant. */
+export async function removeRegistryRows(db: Db, before: Date): Promise<void> {
+  await db.query(sql`
     delete from networks where source = 'registry' and expires_at < ${before}`)
-  return rowCount ?? 0
 }

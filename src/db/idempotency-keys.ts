@@ -51,11 +51,6 @@ function answerOf({ status, body }: Row): KeptAnswer | undefined {
   return status === null || body === null ? undefined : { status, body }
 }
 
-/** Deletes keys created before an instant. */
-export async function removeIdempotencyKeys(db: Db, before: Date): Promise<void> {
-  await db.query(sql`delete from idempotency_keys where created_at < ${before}`)
-}
-
 /** Binds a message content and its reporter to a report. */
 export type ReportKey = { contentHash: Buffer; reporterId: string; reportId: string }
 

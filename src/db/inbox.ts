@@ -19,11 +19,6 @@ export function claimInboundKey(
     on conflict (key_hash) do nothing`
 }
 
-/** Deletes keys created before an instant. */
-export async function removeInboundKeys(db: Db, before: Date): Promise<void> {
-  await db.query(sql`delete from inbound_keys where created_at < ${before}`)
-}
-
 /** The purpose for which the receiving address was issued. Mails to `other` are read by people. */
 export type InboundPurpose =
   | 'feedback-bounce'

@@ -57,8 +57,3 @@ function before(one: LinkPartsRow, other: LinkPartsRow): number {
 export async function removeLinkPartsOf(tx: Db, reporterId: string): Promise<void> {
   await tx.query(sql`delete from campaign_link_parts where reporter_id = ${reporterId}`)
 }
-
-/** Deletes what was not seen since a day. */
-export async function removeOldLinkParts(db: Db, before: Date): Promise<void> {
-  await db.query(sql`delete from campaign_link_parts where seen_on < ${before}`)
-}

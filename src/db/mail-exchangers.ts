@@ -34,11 +34,6 @@ export async function noteExchangers(
     where mail_exchangers.named_on < excluded.named_on`)
 }
 
-/** Deletes the hosts that no records have named since `before`. */
-export async function removeExchangers(db: Db, before: Date): Promise<void> {
-  await db.query(sql`delete from mail_exchangers where named_on < ${dateOf(before)}::date`)
-}
-
 /** A machine that handed over mail of an author to a reporter. */
 export type HandOver = { reporterId: string; ip: string; authorDomain: string }
 
@@ -82,9 +77,4 @@ export function listHandOvers(
   return rowsOf(db)`
     select host(ip) as ip, author_domain as "authorDomain", seen_on::text as "seenOn"
     from hand_overs where reporter_id = ${reporterId} order by hand_overs.ip, author_domain`
-}
-
-/** Deletes the hand-overs that were last seen before a day. */
-export async function removeHandOvers(db: Db, before: Date): Promise<void> {
-  await db.query(sql`delete from hand_overs where seen_on < ${dateOf(before)}::date`)
 }

@@ -45,11 +45,6 @@ export async function forgetBorders(tx: Db, reporterId: string): Promise<void> {
   await tx.query(sql`update mail_probes set border = null where reporter_id = ${reporterId}`)
 }
 
-/** Deletes the letters that came back before an instant. */
-export async function removeProbes(db: Db, before: Date): Promise<void> {
-  await db.query(sql`delete from mail_probes where came_at < ${before}`)
-}
-
 /** Deletes all but the latest `max` letters of a reporter. */
 export async function trimProbes(tx: Db, reporterId: string, max: number): Promise<void> {
   await tx.query(sql`

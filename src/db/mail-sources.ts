@@ -143,14 +143,3 @@ export async function keepSourceCampaigns(
     insert into mail_source_campaigns (source_id, campaign_id, reported_on) values ${bulk(rows)}
     on conflict (source_id, campaign_id) do update set reported_on = excluded.reported_on`)
 }
-
-/** Deletes the campaigns and the counts of days before these. */
-export async function removeSourceDays(
-  db: Db,
-  before: { campaigns: Date; counts: Date },
-): Promise<void> {
-  await db.query(
-    sql`delete from mail_source_campaigns where reported_on < ${before.campaigns}::date`,
-  )
-  await db.query(sql`delete from mail_source_days where day < ${before.counts}::date`)
-}

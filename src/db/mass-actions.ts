@@ -142,8 +142,3 @@ export function markMassAction(
       undone_by = coalesce(${undoneBy}::uuid, undone_by)
     where id = ${id} and state = any(${from}::text[])`
 }
-
-/** Deletes actions that started before an instant, with their lists of reports. */
-export async function removeMassActions(db: Db, before: Date): Promise<void> {
-  await db.query(sql`delete from mass_actions where started_at < ${before}`)
-}

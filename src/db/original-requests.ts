@@ -92,8 +92,3 @@ export function decideOriginalRequest(
 export async function removeOriginalRequestsTo(tx: Db, reporterId: string): Promise<void> {
   await tx.query(sql`delete from original_requests where reporter_id = ${reporterId}`)
 }
-
-/** Deletes requests from before an instant. */
-export async function removeOriginalRequests(db: Db, before: Date): Promise<void> {
-  await db.query(sql`delete from original_requests where asked_at < ${before}`)
-}

@@ -53,8 +53,3 @@ export function holdProposedDeletion(
 export async function removeProposedDeletion(tx: Db, id: string): Promise<void> {
   await tx.query(sql`delete from proposed_deletions where id = ${id}`)
 }
-
-/** Deletes the proposals that have expired. */
-export async function removeProposedDeletions(db: Db, now: Date): Promise<void> {
-  await db.query(sql`delete from proposed_deletions where expires_at <= ${now}`)
-}

@@ -50,11 +50,6 @@ async function findAliased(db: Db, id: string): Promise<string | undefined> {
   return alias?.reportId
 }
 
-/** Deletes the aliases with ids below `before`. */
-export async function removeAliases(db: Db, before: string): Promise<void> {
-  await db.query(sql`delete from report_aliases where id < ${before}`)
-}
-
 /** Returns those of the given accounts that exist and are not being erased. */
 export async function listStoredReporters(tx: Db, ids: readonly string[]): Promise<Set<string>> {
   const { rows } = await tx.query<{ id: string }>(sql`

@@ -1,5 +1,5 @@
 import sql, { bulk, type Sql } from 'sql-template-tag'
-import { dateOf, DAY_MS } from '../durations.ts'
+import { DAY_MS } from '../durations.ts'
 import { uuidFloor } from '../world.ts'
 import { shownState } from './feedback-reports.ts'
 import { lockKeys } from './lock-keys.ts'
@@ -158,11 +158,6 @@ export function sumReporterCountries(
     from reporter_days, jsonb_each_text(countries) as one (country, reports)
     where reporter_id = ${reporterId} and day >= ${from}
     group by country order by 2 desc, country limit ${limit}`
-}
-
-/** Deletes days whose reports are no longer stored. */
-export async function removeReporterDays(db: Db, before: Date): Promise<void> {
-  await db.query(sql`delete from reporter_days where day < ${dateOf(before)}`)
 }
 
 /** Counts the reports of a day in their current states. */

@@ -121,8 +121,3 @@ export async function listResolvingDesks(
     order by desk`)
   return rows.map(({ desk }) => desk)
 }
-
-/** Deletes old news. */
-export async function removeReporterNews(db: Db, before: Date): Promise<void> {
-  await db.query(sql`delete from reporter_news where at < ${before}`)
-}

@@ -68,8 +68,3 @@ export function closeSenderAlert(
   return rowOf(tx)`update sender_alerts set closed_at = ${now}
     where id = ${id} and closed_at is null returning system, user_name as "user"`
 }
-
-/** Deletes the alerts older than an id. */
-export async function removeSenderAlerts(db: Db, before: string): Promise<void> {
-  await db.query(sql`delete from sender_alerts where id < ${before}`)
-}

@@ -83,8 +83,3 @@ export function removeSuppression(db: Db, address: string): Promise<Suppression 
       delete from suppressions where address = ${address.toLowerCase()}
       returning address, reason, status, detail, since, until`
 }
-
-/** Deletes suppressions that expired before an instant. */
-export async function removeEndedSuppressions(db: Db, before: Date): Promise<void> {
-  await db.query(sql`delete from suppressions where until < ${before}`)
-}

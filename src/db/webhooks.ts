@@ -260,8 +260,3 @@ export async function markDelivery(
     where webhook_id = ${webhookId} and id = ${id} and state = 'waiting' returning id`)
   return rows.length === 1
 }
-
-/** Deletes deliveries older than an id. */
-export async function removeDeliveries(db: Db, before: string): Promise<void> {
-  await db.query(sql`delete from webhook_deliveries where id < ${before}`)
-}

@@ -1,17 +1,15 @@
 import type { App } from '../app.ts'
 import { forgetReputations } from '../counting/fold-evidence.ts'
-import { removeExpiredLinks } from '../db/accounts.ts'
-import { removeAdvices } from '../db/advices.ts'
 import { deleteUnusedConsumers } from '../db/consumers.ts'
 import { listUnredeemed } from '../db/counter-rows.ts'
 import { listDeadIds } from '../db/dead-letters.ts'
 import { type JobKey, listIdsWithJobs } from '../db/jobs.ts'
-import { removeEnrollments } from '../db/enrollment-requests.ts'
-import { listOpenErasures, removeErasures } from '../db/erasures.ts'
-import { removeEndedCorrections, removeRegistryRows } from '../db/feedback-answers.ts'
+import { listOpenErasures } from '../db/erasures.ts'
+import { deleteExpiredRows, type Expiry } from '../db/expired-rows.ts'
+import { removeRegistryRows } from '../db/feedback-answers.ts'
 import { listFeedback, listQueuedFeedback } from '../db/feedback-reports.ts'
-import { findOldestKey, removeIdempotencyKeys, removeReportKeys } from '../db/idempotency-keys.ts'
-import { listWaitingMails, markMailsFailed, removeInboundKeys } from '../db/inbox.ts'
+import { findOldestKey, removeReportKeys } from '../db/idempotency-keys.ts'
+import { listWaitingMails, markMailsFailed } from '../db/inbox.ts'
 import { listQueuedLetters, removeExpiredKeys } from '../db/letters.ts'
 import { removeIdleCounts } from '../db/limits.ts'
 import { listUncounted } from '../db/shadow-bans.ts'
@@ -21,22 +19,9 @@ import {
   ensureCounterPartitions,
   ensurePartitions,
 } from '../db/partitions.ts'
-import { removeExchangers, removeHandOvers } from '../db/mail-exchangers.ts'
-import { removeOldLinkParts } from '../db/link-parts.ts'
-import { removeProbes } from '../db/mail-probes.ts'
-import { removeSourceDays } from '../db/mail-sources.ts'
-import { removeMassActions } from '../db/mass-actions.ts'
-import { removeOriginalRequests } from '../db/original-requests.ts'
-import { removeProposedDeletions } from '../db/proposed-deletions.ts'
 import { inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
-import { removeAliases } from '../db/report-aliases.ts'
-import { removeReporterDays } from '../db/reporter-days.ts'
-import { removeReporterNews } from '../db/reporter-news.ts'
 import { listLookUps, listReceivedReports, markReports, type ReportState } from '../db/reports.ts'
-import { removeSenderAlerts } from '../db/sender-alerts.ts'
-import { removeEndedSuppressions } from '../db/suppressions.ts'
-import { removeDeliveries } from '../db/webhooks.ts'
 import { DAY_MS } from '../durations.ts'
 import { findContact, handleInbound, queueOf } from '../feedback/queues.ts'
 import { maskStoredMail } from '../feedback/mask-stored-mail.ts'
@@ -161,6 +146,8 @@ const ADVICES_MS = 60 * DAY_MS
 /** Time in milliseconds to keep news for reporters: a monthly summary is about the month before. */
 const NEWS_MS = 70 * DAY_MS
 const DELIVERIES_MS = 7 * DAY_MS
+/** Time in milliseconds to keep test letters that came back. */
+const PROBES_MS = 365 * DAY_MS
 const CONSUMERS_AT_ONCE = 500
 const KEYS_AT_ONCE = 5_000
 /** The smallest UUID. */
@@ -183,36 +170,43 @@ export async function runKeepHouse(app: HouseNeeds): Promise<void> {
   ]
   if (dropped.length > 0) app.log.info({ partitions: dropped.length }, 'Deleted old partitions.')
   await deleteExpiredKeys(app, oldest)
-  await removeAliases(app.pool, uuidFloor(oldest))
-  await removeIdempotencyKeys(app.pool, new Date(now.getTime() - IDEMPOTENCY_MS))
-  await removeInboundKeys(app.pool, new Date(now.getTime() - INBOUND_MS))
+  await deleteExpiredRows(app.pool, expiryOf(app, now, oldest))
   await removeRegistryRows(app.pool, new Date(now.getTime() - ANSWERS_MS))
-  await removeEndedCorrections(app.pool, new Date(now.getTime() - ANSWERS_MS))
-  await removeEnrollments(app.pool, oldest)
-  await removeReporterDays(app.pool, oldest)
-  await removeEndedSuppressions(app.pool, oldest)
-  await removeExchangers(app.pool, oldestNamed(app))
-  await removeHandOvers(app.pool, oldestHandOver(app))
-  await removeOriginalRequests(app.pool, oldest)
-  await removeOldLinkParts(app.pool, oldestLinkParts(now))
-  await removeProbes(app.pool, new Date(app.clock().getTime() - 365 * DAY_MS))
   await deleteUnusedRecipients(app, oldest)
   await forgetReputations(app.pool, now, app.config.retentionDays)
   await deleteIdleKeys(app)
-  await removeAdvices(app.pool, new Date(now.getTime() - ADVICES_MS))
-  await removeReporterNews(app.pool, new Date(now.getTime() - NEWS_MS))
-  await removeDeliveries(app.pool, uuidFloor(new Date(now.getTime() - DELIVERIES_MS)))
-  await removeSenderAlerts(app.pool, uuidFloor(new Date(now.getTime() - ANSWERS_MS)))
-  await removeProposedDeletions(app.pool, now)
-  const campaigns = new Date(now.getTime() - DAY_MS)
-  await removeSourceDays(app.pool, { campaigns, counts: new Date(now.getTime() - ANSWERS_MS) })
-  await removeMassActions(app.pool, new Date(now.getTime() - ANSWERS_MS))
-  await removeExpiredLinks(app.pool, new Date(now.getTime() - DAY_MS))
   await removeExpiredKeys(app.pool, now)
   await maskStoredMail(app)
-  await removeErasures(app.pool, new Date(now.getTime() - ANSWERS_MS))
   await endStuckUnsubscribes(app)
   await createMissingJobs(app)
+}
+
+function expiryOf(app: HouseNeeds, now: Date, oldest: Date): Expiry {
+  const ago = (ms: number) => new Date(now.getTime() - ms)
+  return {
+    account_links: ago(DAY_MS),
+    advices: ago(ADVICES_MS),
+    campaign_link_parts: oldestLinkParts(now),
+    contact_corrections: ago(ANSWERS_MS),
+    enrollment_requests: oldest,
+    erasures: ago(ANSWERS_MS),
+    hand_overs: oldestHandOver(app),
+    idempotency_keys: ago(IDEMPOTENCY_MS),
+    inbound_keys: ago(INBOUND_MS),
+    mail_exchangers: oldestNamed(app),
+    mail_probes: ago(PROBES_MS),
+    mail_source_campaigns: ago(DAY_MS),
+    mail_source_days: ago(ANSWERS_MS),
+    mass_actions: ago(ANSWERS_MS),
+    original_requests: oldest,
+    proposed_deletions: now,
+    report_aliases: oldest,
+    reporter_days: oldest,
+    reporter_news: ago(NEWS_MS),
+    sender_alerts: ago(ANSWERS_MS),
+    suppressions: oldest,
+    webhook_deliveries: ago(DELIVERIES_MS),
+  }
 }
 
 /**

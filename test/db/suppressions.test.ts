@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { deleteExpiredRows } from '../../src/db/expired-rows.ts'
 import {
   listSuppressed,
-  removeEndedSuppressions,
   removeSuppression,
   suppress,
   type Suppression,
@@ -50,7 +50,7 @@ test('a suppression can be removed, and is deleted long after it ended', async (
   })
   await keep({ address: 'old@example.org', until: noon })
   await keep({ address: 'forever@example.org' })
-  await removeEndedSuppressions(database.pool, inAWeek)
+  await deleteExpiredRows(database.pool, { suppressions: inAWeek })
   expect(await removeSuppression(database.pool, 'old@example.org')).toBeUndefined()
   expect(await reasonAt('forever@example.org', inAWeek)).toBe('hard-bounce')
 })
