@@ -5,7 +5,7 @@ import type { Language } from '../texts/messages.ts'
 import { shardOf } from '../world.ts'
 import type { Db } from './pool.ts'
 import { isId, isOneOfIds } from './prepared.ts'
-import { changesAny, rowOf, rowsOf } from './rows.ts'
+import { changesAny, rowOf, rowsOf, valuesOf } from './rows.ts'
 
 /**
  * The data that decides whether a reporter receives advice letters, at which address and in which
@@ -143,14 +143,9 @@ export function endUnsubscribe(
  * Returns the ids of unsubscribe requests that should have finished before an instant. Their job is
  * lost; the request may have been sent.
  */
-export async function listStuckUnsubscribes(
-  db: Db,
-  before: Date,
-  limit: number,
-): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(sql`
+export function listStuckUnsubscribes(db: Db, before: Date, limit: number): Promise<string[]> {
+  return valuesOf(db)`
     select report_id as id from unsubscribe_requests
     where state in ('queued', 'under-way') and asked_at < ${before} order by report_id
-      limit ${limit}`)
-  return rows.map(({ id }) => id)
+      limit ${limit}`
 }

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import { DatabaseUnsuitable } from '../errors.ts'
 import { lockKeys } from './lock-keys.ts'
 import type { Db } from './pool.ts'
-import { hasTable } from './rows.ts'
+import { hasTable, valuesOf } from './rows.ts'
 
 /** What stores the tables: one PostgreSQL server, or several that Citus makes one database of. */
 export type Backend = 'postgres' | 'citus'
@@ -49,10 +49,9 @@ export async function checkBackend(db: Db, backend: Backend): Promise<void> {
  */
 export async function listLostNodes(db: Db): Promise<string[]> {
   if ((await findBackend(db)) !== 'citus') return []
-  const { rows } = await db.query<{ node: string }>(sql`
+  return valuesOf(db)`
     select nodename || ':' || nodeport as node from run_command_on_workers('select 1')
-    where not success order by 1`)
-  return rows.map(({ node }) => node)
+    where not success order by 1`
 }
 
 function differs(stored: Backend, backend: Backend): DatabaseUnsuitable {

@@ -5,7 +5,7 @@ import { shardOf, uuidOf } from '../world.ts'
 import { lockClasses } from './lock-keys.ts'
 import type { Db } from './pool.ts'
 import { isId, isOneOfIds, prepared, preparedInsert, preparedRowsOf } from './prepared.ts'
-import { bigintArray, first, rowOf, rowsOf } from './rows.ts'
+import { bigintArray, first, numberOf, rowOf, rowsOf, valuesOf } from './rows.ts'
 
 /** A campaign, with the fingerprints of its first message. */
 export type Campaign = { id: string; fingerprints: Fingerprints }
@@ -167,32 +167,30 @@ export function listCampaignsOf(
 }
 
 /** Returns the ids of the newest or the oldest reports of a campaign. */
-export async function listMemberIds(
+export function listMemberIds(
   db: Db,
   campaignId: string,
   { from, limit }: { from: 'newest' | 'oldest'; limit: number },
 ): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(sql`
+  return valuesOf(db)`
     select id from counted_reports where campaign_id = ${campaignId}
-    order by id ${from === 'newest' ? raw('desc') : raw('asc')} limit ${limit}`)
-  return rows.map(({ id }) => id)
+    order by id ${from === 'newest' ? raw('desc') : raw('asc')} limit ${limit}`
 }
 
 /**
  * Returns a page of the ids of a campaign's reports, newest first; `before` is the last id of the
  * previous page.
  */
-export async function listCampaignMembers(
+export function listCampaignMembers(
   db: Db,
   campaignId: string,
   page: { before: string | undefined; limit: number },
 ): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(sql`
+  return valuesOf(db)`
     select id from counted_reports
     where campaign_id = ${campaignId}
       and (${page.before}::uuid is null or id < ${page.before}::uuid)
-    order by id desc limit ${page.limit}`)
-  return rows.map(({ id }) => id)
+    order by id desc limit ${page.limit}`
 }
 
 /** An origin address of reports, with its network at the time of the analysis. */
@@ -222,15 +220,14 @@ export function countOrigins(
 }
 
 /** Counts the distinct reporters of some reports, excluding one. */
-export async function countOtherReporters(
+export function countOtherReporters(
   db: Db,
   reportIds: readonly string[],
   reporterId: string,
 ): Promise<number> {
-  const { rows } = await db.query<{ others: number }>(sql`
+  return numberOf(db)`
     select count(distinct reporter_id)::integer as others from reports
-    where ${isOneOfIds('id', reportIds)} and reporter_id <> ${reporterId}`)
-  return rows[0]?.others ?? 0
+    where ${isOneOfIds('id', reportIds)} and reporter_id <> ${reporterId}`
 }
 
 /**

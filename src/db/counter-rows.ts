@@ -2,7 +2,7 @@ import sql, { bulk, raw } from 'sql-template-tag'
 import { shardOf, uuidFloor } from '../world.ts'
 import type { Db } from './pool.ts'
 import { isInShards, isOneOfIds, preparedInsert, preparedRowsOf } from './prepared.ts'
-import { bigintArray, named, preparedRows, rowsOf } from './rows.ts'
+import { bigintArray, named, preparedRows, rowsOf, valuesOf } from './rows.ts'
 
 /** Returns the shard of a key of 8 bytes, big-endian: its four highest bits. */
 export function shardOfKey(key: Buffer): number {
@@ -19,15 +19,14 @@ export type MemberSpan = {
 }
 
 /** Returns the packed chunks of all members of a range of days, unordered. */
-export async function listMemberChunks(
+export function listMemberChunks(
   db: Db,
   { key, prefix, days: [oldest, newest], chunksMax }: MemberSpan,
 ): Promise<Buffer[]> {
-  const { rows } = await db.query<{ content: Buffer }>(sql`select content from counter_members
+  return valuesOf(db)`select content from counter_members
     where shingle = ${key} and shard = ${shardOfKey(key)}
       and prefix = ${prefix} and day between ${oldest} and ${newest}
-      limit ${chunksMax}`)
-  return rows.map(({ content }) => content)
+      limit ${chunksMax}`
 }
 
 /** Packed increments of the keys of one shard. */
@@ -294,11 +293,10 @@ export async function takeOldestReports(
 }
 
 /** Returns retracted reports that are still counted, with ids below `before`, oldest first. */
-export async function listUnredeemed(db: Db, before: string, limit: number): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(sql`
+export function listUnredeemed(db: Db, before: string, limit: number): Promise<string[]> {
+  return valuesOf(db)`
     select id from reports where state = 'retracted' and id < ${before}
       and exists (select from counted_reports where counted_reports.id = reports.id
         and counted_reports.shard = reports.shard)
-    order by id limit ${limit}`)
-  return rows.map(({ id }) => id)
+    order by id limit ${limit}`
 }

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import type { JobKey } from './jobs.ts'
 import type { Db } from './pool.ts'
-import { rowsOf } from './rows.ts'
+import { rowsOf, valuesOf } from './rows.ts'
 
 /** A job that ran out of retries. */
 export type DeadLetter = {
@@ -54,17 +54,16 @@ export function listDeadLetters(
  * Returns the ids (the data field `key`) of jobs of these queues that became dead letters since an
  * instant.
  */
-export async function listDeadIds(
+export function listDeadIds(
   db: Db,
   key: JobKey,
   queues: readonly string[],
   since: Date,
 ): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(sql`
+  return valuesOf(db)`
     select data ->> ${key}::text as id from pgboss.job
     where name = 'dead-letter' and state < 'active' and created_on >= ${since}
-      and source_name = any(${queues}::text[])`)
-  return rows.map(({ id }) => id)
+      and source_name = any(${queues}::text[])`
 }
 
 /**

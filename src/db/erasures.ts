@@ -4,7 +4,7 @@ import { removeOriginalRequestsTo } from './original-requests.ts'
 import type { Db } from './pool.ts'
 import { isId } from './prepared.ts'
 import type { ReportState } from './reports.ts'
-import { type Packed, rowOf, rowsOf } from './rows.ts'
+import { type Packed, rowOf, rowsOf, valuesOf } from './rows.ts'
 import { insertSearchNews, removeTerms } from './search.ts'
 
 /**
@@ -77,10 +77,9 @@ export async function endErasure(tx: Db, id: string, at: Date): Promise<void> {
 }
 
 /** Returns the ids of the erasures that are not done. */
-export async function listOpenErasures(db: Db): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(sql`
-    select id from erasures where ended_at is null order by id`)
-  return rows.map(({ id }) => id)
+export function listOpenErasures(db: Db): Promise<string[]> {
+  return valuesOf(db)`
+    select id from erasures where ended_at is null order by id`
 }
 
 /** The person whose letters and mails are deleted. */

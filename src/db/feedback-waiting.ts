@@ -9,7 +9,7 @@ import {
 } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
 import { isId, isOneOfIds, preparedRowsOf } from './prepared.ts'
-import { changesAny, rowsOf } from './rows.ts'
+import { changesAny, rowsOf, valuesOf } from './rows.ts'
 
 /** Returns the feedback reports merged into each of the given ones, by report and number. */
 export async function listMerged(
@@ -91,12 +91,11 @@ export type DueFeedback = FeedbackKey & {
 }
 
 /** Returns the consumers with due feedback, those that have waited longest first. */
-export async function listDueConsumers(db: Db, now: Date, limit: number): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(sql`
+export function listDueConsumers(db: Db, now: Date, limit: number): Promise<string[]> {
+  return valuesOf(db)`
     select consumer_id as id from feedback_reports
     where state = 'waiting' and due_at <= ${now}
-    group by consumer_id order by min(due_at) limit ${limit}`)
-  return rows.map(({ id }) => id)
+    group by consumer_id order by min(due_at) limit ${limit}`
 }
 
 /**

@@ -3,7 +3,7 @@ import type { AnswerKind } from '../mail/verp.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import type { FeedbackKey } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
-import { changesAny, type Packed, rowOf, rowsOf } from './rows.ts'
+import { changesAny, type Packed, rowOf, rowsOf, valuesOf } from './rows.ts'
 
 /**
  * Claims the key of a mail; false when another mail has it. Waits for a concurrent transaction that
@@ -87,11 +87,10 @@ export function markInboundMail(tx: Db, id: string, kind: string): Promise<boole
 }
 
 /** Deletes mails that are not handled yet, and returns the ids of those that were there. */
-export async function removeInboundMails(tx: Db, ids: readonly string[]): Promise<string[]> {
-  const { rows } = await tx.query<{ id: string }>(sql`
+export function removeInboundMails(tx: Db, ids: readonly string[]): Promise<string[]> {
+  return valuesOf(tx)`
     delete from inbound_mails
-    where id = any(${ids}::uuid[]) and state in ('received', 'failed') returning id`)
-  return rows.map(({ id }) => id)
+    where id = any(${ids}::uuid[]) and state in ('received', 'failed') returning id`
 }
 
 /** How a received mail was matched to a mail that this program sent. */

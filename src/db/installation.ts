@@ -7,7 +7,7 @@ import { DatabaseUnsuitable } from '../errors.ts'
 import { type Backend, prepareBackend } from './backend.ts'
 import { lockKeys } from './lock-keys.ts'
 import type { Db } from './pool.ts'
-import { hasTable } from './rows.ts'
+import { hasTable, valuesOf } from './rows.ts'
 import { splitStatements } from './split-statements.ts'
 
 /**
@@ -114,10 +114,9 @@ export async function findServerFacts(databaseUrl: string): Promise<ServerFacts>
   }
 }
 
-async function listRan(db: Db): Promise<string[]> {
-  const { rows } = await db.query<{ name: string }>(sql`
-    select name from schema_migrations order by name`)
-  return rows.map(({ name }) => name)
+function listRan(db: Db): Promise<string[]> {
+  return valuesOf(db)`
+    select name from schema_migrations order by name`
 }
 
 /**

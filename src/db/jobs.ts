@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import type { Db } from './pool.ts'
 import { prepared } from './prepared.ts'
-import { named, rowsOf } from './rows.ts'
+import { named, rowsOf, valuesOf } from './rows.ts'
 
 /** The waiting jobs of a queue. */
 export type QueueBacklog = {
@@ -192,10 +192,10 @@ export async function listIdsWithJobs(
   key: JobKey,
   ids: readonly string[],
 ): Promise<Set<string>> {
-  const { rows } = await db.query<{ id: string }>(sql`
-    select distinct data ->> ${key}::text as id from pgboss.job
-    where name = ${name} and state <= 'active' and data ->> ${key}::text = any(${ids}::text[])`)
-  return new Set(rows.map(({ id }) => id))
+  const found = await valuesOf(db)`
+    select distinct data ->> ${key}::text from pgboss.job
+    where name = ${name} and state <= 'active' and data ->> ${key}::text = any(${ids}::text[])`
+  return new Set(found)
 }
 
 /** Updates the planner statistics of the job table; pg-boss itself never does. */

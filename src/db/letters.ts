@@ -3,7 +3,7 @@ import { WEEK_MS } from '../durations.ts'
 import { uuidFloor } from '../world.ts'
 import type { ReleasedState } from './feedback-waiting.ts'
 import type { Db } from './pool.ts'
-import { changesAny, type Packed, rowOf, rowsOf } from './rows.ts'
+import { changesAny, type Packed, rowOf, rowsOf, valuesOf } from './rows.ts'
 
 /**
  * The subject of a letter: an account, advice, enrollment, mailed-in reports, news about reports,
@@ -135,17 +135,16 @@ export function listLetters(
 }
 
 /** Returns queued letters with ids below `before`, oldest first, without those in `except`. */
-export async function listQueuedLetters(
+export function listQueuedLetters(
   db: Db,
   before: string,
   except: readonly string[],
   limit: number,
 ): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(sql`
+  return valuesOf(db)`
     select id from letters where state = 'queued' and id < ${before}
       and id <> all(${except}::uuid[])
-    order by id limit ${limit}`)
-  return rows.map(({ id }) => id)
+    order by id limit ${limit}`
 }
 
 /** Stores the result of sending a queued letter; false when another run did so before. */

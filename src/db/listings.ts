@@ -3,7 +3,7 @@ import type { Listing, ListName } from '../verdict/lists/list.ts'
 import { uuidFloor, uuidTime } from '../world.ts'
 import { lockClasses } from './lock-keys.ts'
 import type { Db } from './pool.ts'
-import { changesAny, first, rowOf, rowsOf } from './rows.ts'
+import { changesAny, first, rowOf, rowsOf, valuesOf } from './rows.ts'
 
 const columns = sql`list, name, category, listed_since as since, listed_until as until, times,
   reporters_at_least as "reportersAtLeast", last_seen as "lastSeen", pardoned_at as "delistedAt",
@@ -227,9 +227,9 @@ export async function findExempted(
   now: Date,
 ): Promise<Set<string>> {
   if (names.length === 0) return new Set()
-  const { rows } = await db.query<{ name: string }>(sql`select name from list_exemptions
-    where name = any(${names}::text[]) and (expires_at is null or expires_at > ${now})`)
-  return new Set(rows.map(({ name }) => name))
+  const found = await valuesOf(db)`select name from list_exemptions
+    where name = any(${names}::text[]) and (expires_at is null or expires_at > ${now})`
+  return new Set(found)
 }
 
 /** Stores an exemption in place of an earlier one for the name. */

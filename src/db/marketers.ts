@@ -5,7 +5,7 @@ import { uuidFloor } from '../world.ts'
 import type { SeenMarketer } from '../verdict/marketers/propose.ts'
 import type { OperatorAction } from './audit-log.ts'
 import type { Db } from './pool.ts'
-import { changesAny, type Packed, rowOf, rowsOf } from './rows.ts'
+import { changesAny, type Packed, rowOf, rowsOf, valuesOf } from './rows.ts'
 
 const marks = sql`key, kind, name, signers, ranges::text[] as ranges, list_ids as "listIds",
   authors, feedback`
@@ -32,17 +32,15 @@ export function listActingMarketers(db: Db): Promise<MarketerMarks[]> {
 }
 
 /** Returns those of the keys that a marketer has, in any state. */
-export async function listKnownKeys(db: Db, keys: readonly string[]): Promise<string[]> {
-  const { rows } = await db.query<{ key: string }>(sql`
-    select key from marketers where key = any(${keys}::text[])`)
-  return rows.map(({ key }) => key)
+export function listKnownKeys(db: Db, keys: readonly string[]): Promise<string[]> {
+  return valuesOf(db)`
+    select key from marketers where key = any(${keys}::text[])`
 }
 
 /** Returns the signing domains of all marketers, confirmed or not. */
-export async function listDeclaredSigners(db: Db): Promise<string[]> {
-  const { rows } = await db.query<{ signer: string }>(sql`
-    select distinct unnest(signers) as signer from marketers`)
-  return rows.map(({ signer }) => signer)
+export function listDeclaredSigners(db: Db): Promise<string[]> {
+  return valuesOf(db)`
+    select distinct unnest(signers) as signer from marketers`
 }
 
 /** Inserts or replaces a marketer. */

@@ -2,7 +2,7 @@ import sql, { bulk } from 'sql-template-tag'
 import type { NetworkLayer, NetworkOverride } from '../origin/networks.ts'
 import type { Db } from './pool.ts'
 import { numbered, prepared } from './prepared.ts'
-import { changesAny, rowOf, rowsOf } from './rows.ts'
+import { changesAny, numberOf, rowOf, rowsOf } from './rows.ts'
 
 /** The data of an imported table about a block. */
 export type NewLayer = Pick<NetworkLayer, 'cidr' | 'asn' | 'name' | 'country' | 'contacts'>
@@ -67,9 +67,8 @@ export async function replaceNetworks(
     select pg_advisory_xact_lock(hashtextextended(${`networks ${source}`}, 0))`)
   await tx.query(sql`delete from networks where source = ${source}`)
   for await (const part of parts) await insertLayers(tx, source, part, now)
-  const { rows } = await tx.query<{ blocks: number }>(sql`
-    select count(*) as blocks from networks where source = ${source}`)
-  return rows[0]?.blocks ?? 0
+  return numberOf(tx)`
+    select count(*) as blocks from networks where source = ${source}`
 }
 
 async function insertLayers(tx: Db, source: string, part: readonly NewLayer[], now: Date) {

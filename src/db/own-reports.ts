@@ -7,7 +7,7 @@ import type { Db } from './pool.ts'
 import { isOneOfIds } from './prepared.ts'
 import { findReportOrAlias } from './report-aliases.ts'
 import type { Report, ReportKind, ReportState } from './reports.ts'
-import { rowsOf } from './rows.ts'
+import { rowsOf, valuesOf } from './rows.ts'
 
 /** The outcome of a report, as shown to its reporter. */
 export type OwnOutcome = {
@@ -104,10 +104,10 @@ function idsIn(
 
 async function listAsking(db: Db, ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set()
-  const { rows } = await db.query<{ id: string }>(sql`select id from analyses
+  const found = await valuesOf(db)`select id from analyses
     where ${isOneOfIds('id', ids)}
-      and judgment -> 'consequence' ->> 'action' in ('ask', 'confirm')`)
-  return new Set(rows.map(({ id }) => id))
+      and judgment -> 'consequence' ->> 'action' in ('ask', 'confirm')`
+  return new Set(found)
 }
 
 /** A report: whether it waits for its analysis, and why its reporter is asked to confirm it. */

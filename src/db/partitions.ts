@@ -1,9 +1,8 @@
-import sql from 'sql-template-tag'
 import { dateOf, DAY_MS, WEEK_MS } from '../durations.ts'
 import { sqlState } from '../errors.ts'
 import { uuidFloor } from '../world.ts'
 import { type Db, inTransaction, type Pool } from './pool.ts'
-import { rowsOf } from './rows.ts'
+import { rowsOf, valuesOf } from './rows.ts'
 
 /** A partition to create. Its texts are inserted unescaped: they must not be external input. */
 type NewPartition = {
@@ -63,15 +62,14 @@ const LOCK_MS_MAX = 200
 const LOCK_NOT_AVAILABLE = '55P03'
 
 /** Returns the names of all partitions of some tables, sorted. */
-async function listPartitionNames(db: Db, tables: readonly string[]): Promise<string[]> {
-  const { rows } = await db.query<{ name: string }>(sql`select child.relname as name
+function listPartitionNames(db: Db, tables: readonly string[]): Promise<string[]> {
+  return valuesOf(db)`select child.relname as name
     from pg_inherits
     join pg_class child on child.oid = inhrelid
     join pg_class parent on parent.oid = inhparent
     where parent.relname = any(${tables}) and child.relkind = 'r'
       and parent.relnamespace = 'public'::regnamespace
-    order by 1`)
-  return rows.map(({ name }) => name)
+    order by 1`
 }
 
 /**

@@ -5,6 +5,7 @@ import { WEEK_MS } from '../durations.ts'
 import { type Clock, shardOf, uuidFloor, uuidTime } from '../world.ts'
 import { weekOf } from './partitions.ts'
 import type { Db } from './pool.ts'
+import { firstColumn } from './rows.ts'
 
 /**
  * Statements that run for each report are prepared, and their conditions are written so that
@@ -38,6 +39,12 @@ export function prepared(strings: readonly string[], ...values: Values): pg.Quer
 export function preparedRowsOf(db: Db) {
   return async <T extends pg.QueryResultRow>(strings: readonly string[], ...values: Values) =>
     (await db.query<T>(prepared(strings, ...values))).rows
+}
+
+/** Like `valuesOf`, for a statement that is prepared. */
+export function preparedValuesOf(db: Db) {
+  return async (strings: readonly string[], ...values: Values): Promise<string[]> =>
+    firstColumn(await db.query<Record<string, string>>(prepared(strings, ...values)))
 }
 
 /** Like `rowOf`, for a statement that is prepared. */

@@ -1,7 +1,6 @@
-import sql from 'sql-template-tag'
 import type { Db } from './pool.ts'
 import { isOneOf, preparedRowsOf } from './prepared.ts'
-import { changesAny, rowOf, rowsOf } from './rows.ts'
+import { changesAny, rowOf, rowsOf, valuesOf } from './rows.ts'
 
 /** A host that receives mail for a domain, as an operator stated. */
 export type ReceivingHost = {
@@ -68,21 +67,15 @@ export function listMailboxesOf(db: Db, reporterIds: readonly string[]): Promise
  * Returns reporters with an address at a domain, and mailbox users of such reporters: the latest
  * `limit`.
  */
-export async function listReportersAt(db: Db, domain: string, limit: number): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(sql`
+export function listReportersAt(db: Db, domain: string, limit: number): Promise<string[]> {
+  return valuesOf(db)`
     with own as (select id from reporters where split_part(email, '@', -1) = ${domain})
     select id from own union select id from reporters where provider_id in (select id from own)
-    order by id desc limit ${limit}`)
-  return rows.map(({ id }) => id)
+    order by id desc limit ${limit}`
 }
 
 /** Returns the mailbox users of a provider's account: the latest `limit`. */
-export async function listMailboxUsers(
-  db: Db,
-  providerId: string,
-  limit: number,
-): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(sql`
-    select id from reporters where provider_id = ${providerId} order by id desc limit ${limit}`)
-  return rows.map(({ id }) => id)
+export function listMailboxUsers(db: Db, providerId: string, limit: number): Promise<string[]> {
+  return valuesOf(db)`
+    select id from reporters where provider_id = ${providerId} order by id desc limit ${limit}`
 }

@@ -2,7 +2,7 @@ import sql, { bulk } from 'sql-template-tag'
 import type { Db } from './pool.ts'
 import { isOneOfIds, prepared } from './prepared.ts'
 import { findReport, type Report } from './reports.ts'
-import { rowOf } from './rows.ts'
+import { rowOf, valuesOf } from './rows.ts'
 
 /** Locks the storing of spooled reports until the end of the transaction. */
 export async function holdSpool(tx: Db): Promise<void> {
@@ -52,7 +52,7 @@ async function findAliased(db: Db, id: string): Promise<string | undefined> {
 
 /** Returns those of the given accounts that exist and are not being erased. */
 export async function listStoredReporters(tx: Db, ids: readonly string[]): Promise<Set<string>> {
-  const { rows } = await tx.query<{ id: string }>(sql`
-    select id from reporters where id = any(${ids}::uuid[]) and state <> 'erasing'`)
-  return new Set(rows.map(({ id }) => id))
+  const found = await valuesOf(tx)`
+    select id from reporters where id = any(${ids}::uuid[]) and state <> 'erasing'`
+  return new Set(found)
 }

@@ -5,7 +5,7 @@ import { shownState } from './feedback-reports.ts'
 import { lockKeys } from './lock-keys.ts'
 import { type Db, onConnection, type Pool } from './pool.ts'
 import { isOneOfIds, preparedRowOf } from './prepared.ts'
-import { rowOf, rowsOf } from './rows.ts'
+import { numberOf, rowOf, rowsOf } from './rows.ts'
 
 /** A day (UTC, `2026-11-20`) on which a reporter's reports arrived. */
 export type ReporterDay = { reporterId: string; day: string }
@@ -215,15 +215,14 @@ async function countStates(db: Db, within: Bounds) {
   return rows[0] ?? { ...none, retracted: 0, answered: 0 }
 }
 
-async function countMails(db: Db, within: Bounds): Promise<number> {
-  const { rows } = await db.query<{ mails: number }>(sql`
+function countMails(db: Db, within: Bounds): Promise<number> {
+  return numberOf(db)`
     select count(*)::integer as mails
     from reports join feedback_reports on report_id = reports.id
       and feedback_reports.shard = reports.shard
       and report_id >= ${within.from} and report_id < ${within.to}
     where ${isOwn(within)} and reports.state = 'forwarded'
-      and feedback_reports.kind = 'complaint' and ${shownState} in ('sent', 'merged')`)
-  return rows[0]?.mails ?? 0
+      and feedback_reports.kind = 'complaint' and ${shownState} in ('sent', 'merged')`
 }
 
 function countNetworks(db: Db, within: Bounds): Promise<NetworkCount[]> {

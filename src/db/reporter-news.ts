@@ -3,7 +3,7 @@ import type { AnswerKind } from '../mail/verp.ts'
 import type { Language } from '../texts/messages.ts'
 import type { Db } from './pool.ts'
 import { isOneOfIds } from './prepared.ts'
-import { rowOf, rowsOf } from './rows.ts'
+import { rowOf, rowsOf, valuesOf } from './rows.ts'
 
 /** News about a report: a question to its reporter, or the answer of an abuse desk. */
 export type ReporterNews = {
@@ -54,18 +54,17 @@ export async function insertNews(
 }
 
 /** Returns reporters with due news to whom no letter with news was written since an instant. */
-export async function listDueReaders(
+export function listDueReaders(
   db: Db,
   { now, mailedBefore, limit }: { now: Date; mailedBefore: Date; limit: number },
 ): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(sql`
+  return valuesOf(db)`
     select reporter_id as id from reporter_news
     where reporter_id in (select reporter_id from reporter_news
       where mailed_at is null and due_at <= ${now})
     group by reporter_id
     having max(mailed_at) is null or max(mailed_at) <= ${mailedBefore}
-    order by reporter_id limit ${limit}`)
-  return rows.map(({ id }) => id)
+    order by reporter_id limit ${limit}`
 }
 
 /**
@@ -91,13 +90,12 @@ export function findNewsReader(db: Db, id: string): Promise<LetterReader | undef
 }
 
 /** Returns reporters who asked for a summary and have none yet about a month (its first day). */
-export async function listUnsummarized(db: Db, month: string, limit: number): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(sql`
+export function listUnsummarized(db: Db, month: string, limit: number): Promise<string[]> {
+  return valuesOf(db)`
     select id from reporters
     where wants_summary and state = 'active'
       and (summarized_month is null or summarized_month < ${month}::date)
-    order by id limit ${limit}`)
-  return rows.map(({ id }) => id)
+    order by id limit ${limit}`
 }
 
 /** Claims the summary of a month for a reporter; undefined when it was claimed before. */
@@ -110,14 +108,13 @@ export function claimSummary(tx: Db, id: string, month: string): Promise<LetterR
 }
 
 /** Returns the abuse desks that answered "resolved" to a reporter's reports within some time. */
-export async function listResolvingDesks(
+export function listResolvingDesks(
   db: Db,
   reporterId: string,
   { from, to }: { from: Date; to: Date },
 ): Promise<string[]> {
-  const { rows } = await db.query<{ desk: string }>(sql`
+  return valuesOf(db)`
     select distinct desk from reporter_news
     where reporter_id = ${reporterId} and kind = 'resolved' and at >= ${from} and at < ${to}
-    order by desk`)
-  return rows.map(({ desk }) => desk)
+    order by desk`
 }

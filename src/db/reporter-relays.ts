@@ -1,7 +1,7 @@
 import sql, { bulk } from 'sql-template-tag'
 import type { Db } from './pool.ts'
 import { isOneOf, preparedRowsOf } from './prepared.ts'
-import { changesAny, first, rowsOf } from './rows.ts'
+import { changesAny, first, numberOf, rowsOf, valuesOf } from './rows.ts'
 
 /**
  * How a relay became known: `set` by the reporter; `learned` from earlier reports; `proposed` by
@@ -72,21 +72,19 @@ export async function putRelays(
   const values = bulk(
     relays.map(({ cidr, how, name, evidence = 0 }) => [reporterId, cidr, how, name, evidence, now]),
   )
-  const { rows } = await tx.query<{ cidr: string }>(sql`
+  return valuesOf(tx)`
     insert into reporter_relays (reporter_id, cidr, how, name, evidence, since) values ${values}
     on conflict (reporter_id, cidr) do update set how = excluded.how, evidence = excluded.evidence,
       name = coalesce(excluded.name, reporter_relays.name), since = excluded.since
     where reporter_relays.how <> excluded.how
-    returning cidr::text as cidr`)
-  return rows.map(({ cidr }) => cidr)
+    returning cidr::text as cidr`
 }
 
 /** Counts the other reporters who said that machines in a block are not theirs. */
-export async function countDeniers(db: Db, reporterId: string, cidr: string): Promise<number> {
-  const { rows } = await db.query<{ deniers: number }>(sql`
+export function countDeniers(db: Db, reporterId: string, cidr: string): Promise<number> {
+  return numberOf(db)`
     select count(distinct reporter_id)::int as deniers from reporter_relays
-    where how = 'refused' and cidr && ${cidr}::cidr and reporter_id <> ${reporterId}`)
-  return rows[0]?.deniers ?? 0
+    where how = 'refused' and cidr && ${cidr}::cidr and reporter_id <> ${reporterId}`
 }
 
 /** Deletes a relay, however it became known. False when there is none. */

@@ -4,7 +4,7 @@ import type { Language } from '../texts/messages.ts'
 import { lockedWith } from './nodes.ts'
 import type { Db } from './pool.ts'
 import { isOneOf, prepared } from './prepared.ts'
-import { changesAny, first, rowOf } from './rows.ts'
+import { changesAny, first, numberOf, rowOf } from './rows.ts'
 
 /** A person with an account. The role is null for a reporter. */
 export type Reporter = { id: string; email: string; role: Role | null }
@@ -127,11 +127,10 @@ export async function holdAdmins(tx: Db): Promise<void> {
 }
 
 /** Counts the other active administrators. */
-export async function countOtherAdmins(tx: Db, id: string): Promise<number> {
-  const { rows } = await tx.query<{ count: number }>(sql`
+export function countOtherAdmins(tx: Db, id: string): Promise<number> {
+  return numberOf(tx)`
     select count(*) as count from reporters
-    where role = 'administrator' and state = 'active' and id <> ${id}`)
-  return rows[0]?.count ?? 0
+    where role = 'administrator' and state = 'active' and id <> ${id}`
 }
 
 /** Deletes an account and all rows that refer to it by cascading foreign keys. */

@@ -169,6 +169,26 @@ export function rowOf(db: Db) {
 }
 
 /**
+ * Returns a template tag like `sql` that runs a query of one column and returns its values, which
+ * are texts unless `T` says otherwise.
+ */
+export function valuesOf(db: Db) {
+  return async <T = string>(strings: readonly string[], ...values: Values): Promise<T[]> =>
+    firstColumn(await db.query<Record<string, T>>(sql(strings, ...values)))
+}
+
+/** Returns the values of the first column. */
+export function firstColumn<T>({ rows }: { rows: readonly Record<string, T>[] }): T[] {
+  return rows.flatMap((row) => Object.values(row).slice(0, 1))
+}
+
+/** Returns a template tag like `sql` that runs a query of one number; 0 without a row. */
+export function numberOf(db: Db) {
+  return async (strings: readonly string[], ...values: Values): Promise<number> =>
+    (await valuesOf(db)<number>(strings, ...values))[0] ?? 0
+}
+
+/**
  * Returns a template tag like `sql` that runs a statement and returns whether it inserted, changed
  * or deleted any row.
  */

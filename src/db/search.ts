@@ -5,7 +5,7 @@ import { lockKeys } from './lock-keys.ts'
 import type { Db } from './pool.ts'
 import { isOneOfIds } from './prepared.ts'
 import type { Channel, ReportKind, ReportState } from './reports.ts'
-import { changesAny, type Packed, rowsOf } from './rows.ts'
+import { changesAny, numberOf, type Packed, rowsOf, valuesOf } from './rows.ts'
 
 /** Terms of a report: all of them, or any of them. */
 export type Wanted = { all: readonly string[] } | { any: readonly string[] }
@@ -43,11 +43,10 @@ export async function preferTerms(tx: Db): Promise<void> {
 }
 
 /** Returns the ids of matching reports, newest first. */
-export async function listMatching(db: Db, query: TermQuery, page: TermPage): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(sql`
+export function listMatching(db: Db, query: TermQuery, page: TermPage): Promise<string[]> {
+  return valuesOf(db)`
     select id from ${tableOf(query)} where ${matches(query, page)}
-    order by id desc limit ${page.limit}`)
-  return rows.map(({ id }) => id)
+    order by id desc limit ${page.limit}`
 }
 
 /** Returns the id of the newest report. */
@@ -58,16 +57,15 @@ export async function findNewestReport(db: Db): Promise<string | undefined> {
 }
 
 /** Counts matching reports, at most `limit`. */
-export async function countMatching(
+export function countMatching(
   db: Db,
   query: TermQuery,
   page: Omit<TermPage, 'before'>,
 ): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(sql`
+  return numberOf(db)`
     select count(*)::integer as count from (
       select id from ${tableOf(query)} where ${matches(query, { ...page, before: undefined })}
-      limit ${page.limit}) as found`)
-  return rows[0]?.count ?? 0
+      limit ${page.limit}) as found`
 }
 
 /** A search without terms reads the reports themselves, so that it never waits for the index. */

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import { dateOf } from '../durations.ts'
 import type { alertCause, SendingDay } from '../verdict/reputation/sending.ts'
 import type { Db } from './pool.ts'
-import { rowOf, rowsOf } from './rows.ts'
+import { changesAny, rowOf, rowsOf } from './rows.ts'
 
 /** An unwanted message of a user, without its content. */
 export type SuspectMessage = {
@@ -34,18 +34,17 @@ const COLUMNS = sql`id, system, user_name as "user", cause, counts, messages,
   closed_at as "closedAt"`
 
 /** Stores an alert; false if there was one about this user on that day. `key` is the user's. */
-export async function insertSenderAlert(
+export function insertSenderAlert(
   tx: Db,
   alert: Omit<SenderAlert, 'closedAt'>,
   { key, now }: { key: bigint; now: Date },
 ): Promise<boolean> {
-  const { rows } = await tx.query(sql`
+  return changesAny(tx)`
     insert into sender_alerts (id, key, day, system, user_name, cause, counts, messages)
     values (${alert.id}, ${String(BigInt.asIntN(64, key))}, ${dateOf(now)},
       ${alert.system}, ${alert.user}, ${alert.cause}, ${JSON.stringify(alert.counts)},
       ${JSON.stringify(alert.messages)})
-    on conflict (key, day) do nothing returning id`)
-  return rows.length === 1
+    on conflict (key, day) do nothing returning id`
 }
 
 /** Returns the newest alerts, open ones first. */

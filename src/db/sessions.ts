@@ -3,7 +3,7 @@ import { uuidv7 } from '../world.ts'
 import type { Db } from './pool.ts'
 import type { Role } from '../roles.ts'
 import type { Reporter } from './reporters.ts'
-import { changesAny, first, named, rowOf, rowsOf } from './rows.ts'
+import { changesAny, first, named, numberOf, rowOf, rowsOf } from './rows.ts'
 
 /**
  * A browser in which a reporter is signed in. It does not contain the session id, which is a
@@ -122,10 +122,9 @@ export function takeRecoveryCode(db: Db, reporterId: string, hash: Buffer): Prom
 }
 
 /** Counts the unused recovery codes. */
-export async function countRecoveryCodes(db: Db, reporterId: string): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(sql`
-    select count(*) as count from recovery_codes where reporter_id = ${reporterId}`)
-  return rows[0]?.count ?? 0
+export function countRecoveryCodes(db: Db, reporterId: string): Promise<number> {
+  return numberOf(db)`
+    select count(*) as count from recovery_codes where reporter_id = ${reporterId}`
 }
 
 /**
@@ -201,10 +200,9 @@ export function listTokens(db: Db, reporterId: string): Promise<Token[]> {
     from tokens where reporter_id = ${reporterId} order by created_at desc, id desc`
 }
 
-export async function countTokens(db: Db, reporterId: string): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(sql`
-    select count(*) as count from tokens where reporter_id = ${reporterId}`)
-  return rows[0]?.count ?? 0
+export function countTokens(db: Db, reporterId: string): Promise<number> {
+  return numberOf(db)`
+    select count(*) as count from tokens where reporter_id = ${reporterId}`
 }
 
 /** Deletes a token of a reporter; false when the reporter has no such token. */

@@ -2,9 +2,9 @@ import sql from 'sql-template-tag'
 import type { FeedbackKey } from './feedback-reports.ts'
 import { removeLinkPartsOf } from './link-parts.ts'
 import type { Db } from './pool.ts'
-import { isId, isOneOf, isOneOfIds, prepared } from './prepared.ts'
+import { isId, isOneOf, isOneOfIds, preparedValuesOf } from './prepared.ts'
 import { type Report, reportColumns } from './reports.ts'
-import { changesAny, rowOf, rowsOf } from './rows.ts'
+import { changesAny, rowOf, rowsOf, valuesOf } from './rows.ts'
 
 /** The shadow ban of a reporter, whose reports are held. */
 export type ShadowBan = {
@@ -23,10 +23,10 @@ export async function listBannedAmong(
   db: Db,
   reporterIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const { rows } = await db.query<{ reporterId: string }>(prepared`
+  const found = await preparedValuesOf(db)`
     select reporter_id as "reporterId" from shadow_bans
-    where ${isOneOf('reporter_id', reporterIds, 'uuid[]')}`)
-  return new Set(rows.map(({ reporterId }) => reporterId))
+    where ${isOneOf('reporter_id', reporterIds, 'uuid[]')}`
+  return new Set(found)
 }
 
 export function findShadowBan(db: Db, reporterId: string): Promise<ShadowBan | undefined> {
@@ -81,15 +81,14 @@ export function listHeldReports(
 }
 
 /** Releases or drops held reports that are not retracted; returns the ids of the changed ones. */
-export async function endHolding(
+export function endHolding(
   tx: Db,
   ids: readonly string[],
   to: 'released' | 'dropped',
 ): Promise<string[]> {
-  const { rows } = await tx.query<{ id: string }>(sql`update reports set shadow = ${to}
+  return valuesOf(tx)`update reports set shadow = ${to}
     where ${isOneOfIds('id', ids)} and shadow = 'held' and state <> 'retracted'
-    returning id`)
-  return rows.map(({ id }) => id)
+    returning id`
 }
 
 /** Returns which of the given reports have no effect on others at present. */
@@ -97,9 +96,9 @@ export async function listShadowedAmong(
   db: Db,
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const { rows } = await db.query<{ id: string }>(prepared`
-    select id from reports where ${isOneOfIds('id', ids)} and shadow is not null`)
-  return new Set(rows.map(({ id }) => id))
+  const found = await preparedValuesOf(db)`
+    select id from reports where ${isOneOfIds('id', ids)} and shadow is not null`
+  return new Set(found)
 }
 
 /**
@@ -108,19 +107,17 @@ export async function listShadowedAmong(
  */
 export async function claimReleased(tx: Db, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return []
-  const { rows } = await tx.query<{ id: string }>(prepared`update reports set shadow = null
+  return preparedValuesOf(tx)`update reports set shadow = null
     where ${isOneOfIds('id', ids)} and shadow = 'released'
       and state in ('analyzed', 'forwarded', 'kept', 'failed')
-    returning id`)
-  return rows.map(({ id }) => id)
+    returning id`
 }
 
 /** Returns released reports that do not count yet, with ids below `before`, oldest first. */
-export async function listUncounted(db: Db, before: string, limit: number): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(sql`select id from reports
+export function listUncounted(db: Db, before: string, limit: number): Promise<string[]> {
+  return valuesOf(db)`select id from reports
     where shadow = 'released' and id < ${before} and state in ('analyzed', 'forwarded', 'kept')
-    order by id limit ${limit}`)
-  return rows.map(({ id }) => id)
+    order by id limit ${limit}`
 }
 
 /** Returns the shadowed feedback reports of some reports, which only their reporters see. */

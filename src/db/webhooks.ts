@@ -2,7 +2,7 @@ import sql, { bulk } from 'sql-template-tag'
 import type { Phrase } from '../phrase.ts'
 import type { Db } from './pool.ts'
 import { isOneOfIds } from './prepared.ts'
-import { named, rowOf, rowsOf } from './rows.ts'
+import { changesAny, named, numberOf, rowOf, rowsOf, valuesOf } from './rows.ts'
 
 /** The events that a webhook can receive; `webhook.test` only tests it. */
 export type WebhookEvent =
@@ -40,16 +40,15 @@ const columns = sql`id, reporter_id as "reporterId", url, events, state, generat
   failing_since as "failingSince", paused_until as "pausedUntil"`
 
 /** Adds a webhook; false when the reporter already has one with this URL. */
-export async function insertWebhook(
+export function insertWebhook(
   tx: Db,
   webhook: Pick<Webhook, 'id' | 'reporterId' | 'url' | 'events' | 'createdAt'>,
 ): Promise<boolean> {
-  const { rows } = await tx.query(sql`
+  return changesAny(tx)`
     insert into webhooks (id, reporter_id, url, events, state, generation, created_at, failures)
     values (${webhook.id}, ${webhook.reporterId}, ${webhook.url}, ${webhook.events}, 'enabled', 1,
       ${webhook.createdAt}, 0)
-    on conflict (reporter_id, url) do nothing returning id`)
-  return rows.length === 1
+    on conflict (reporter_id, url) do nothing returning id`
 }
 
 /** Returns the webhooks of a reporter, oldest first. */
@@ -81,7 +80,7 @@ export function listWebhooksByIds(db: Db, ids: readonly string[]): Promise<Webho
  * Changes the settings of a webhook; undefined fields stay unchanged. Enabling it or changing its
  * URL resets its failures. False when the reporter has another webhook with that URL.
  */
-export async function updateWebhook(
+export function updateWebhook(
   tx: Db,
   id: string,
   change: { url?: string | undefined; events?: readonly WebhookEvent[] | undefined } & {
@@ -90,7 +89,7 @@ export async function updateWebhook(
 ): Promise<boolean> {
   const { url, events, state } = change
   const isReset = state === 'enabled' || url !== undefined
-  const { rows } = await tx.query(sql`
+  return changesAny(tx)`
     update webhooks
     set url = coalesce(${url}, url), events = coalesce(${events}, events),
       state = coalesce(${state}, state),
@@ -100,8 +99,7 @@ export async function updateWebhook(
     where id = ${id} and not exists (
       select from webhooks other
       where other.reporter_id = webhooks.reporter_id and other.url = ${url} and other.id <> ${id})
-    returning id`)
-  return rows.length === 1
+    returning id`
 }
 
 /** Makes the next generation of the secret the valid one. */
@@ -145,14 +143,13 @@ export function findListening(
 }
 
 /** Returns the ids of the enabled webhooks that receive this event, of people with a role. */
-export async function listListeningOfStaff(tx: Db, event: WebhookEvent): Promise<string[]> {
-  const { rows } = await tx.query<{ id: string }>(sql`
+export function listListeningOfStaff(tx: Db, event: WebhookEvent): Promise<string[]> {
+  return valuesOf(tx)`
     select webhooks.id from webhooks
       join reporters on reporters.id = webhooks.reporter_id and reporters.state = 'active'
     where reporters.role is not null and webhooks.state = 'enabled'
       and webhooks.events @> array[${event}::text]
-    order by webhooks.id`)
-  return rows.map(({ id }) => id)
+    order by webhooks.id`
 }
 
 /** Stores that a webhook accepted a delivery, which ends its failures and its pause. */
@@ -235,28 +232,26 @@ export function listDeliveries(db: Db, webhookId: string, limit: number): Promis
 }
 
 /** Counts the deliveries of an event to one webhook since an id. */
-export async function countDeliveries(
+export function countDeliveries(
   db: Db,
   webhookId: string,
   { event, from }: { event: WebhookEvent; from: string },
 ): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(sql`
+  return numberOf(db)`
     select count(*) as count from webhook_deliveries
-    where webhook_id = ${webhookId} and id >= ${from} and event = ${event}`)
-  return rows[0]?.count ?? 0
+    where webhook_id = ${webhookId} and id >= ${from} and event = ${event}`
 }
 
 /** Stores the result of an attempt; false when the delivery ended before. */
-export async function markDelivery(
+export function markDelivery(
   tx: Db,
   { webhookId, id }: Pick<Delivery, 'webhookId' | 'id'>,
   went: Pick<Delivery, 'state' | 'status'> & { outcome: Phrase; triedAt: Date | null },
 ): Promise<boolean> {
-  const { rows } = await tx.query(sql`update webhook_deliveries
+  return changesAny(tx)`update webhook_deliveries
     set state = ${went.state}, status = coalesce(${went.status}, status),
       phrase = ${JSON.stringify(went.outcome)},
       tries = tries + case when ${went.triedAt}::timestamptz is null then 0 else 1 end,
       tried_at = coalesce(${went.triedAt}::timestamptz, tried_at)
-    where webhook_id = ${webhookId} and id = ${id} and state = 'waiting' returning id`)
-  return rows.length === 1
+    where webhook_id = ${webhookId} and id = ${id} and state = 'waiting' returning id`
 }
