@@ -25,3 +25,8 @@ test('every field of a sender has a service and a source', () => {
   const sources = senderFields.map(({ source }) => source)
   expect(sources.filter((source) => !/^https:|^seen in mail o[fr]/.test(source))).toEqual([])
 })
+
+test('every value of a field of a sender has a rule', () => {
+  const values = ['text', 'address', 'ip', 'path', 'account', 'message', 'mixed']
+  expect(senderFields.filter(({ value }) => !values.includes(value))).toEqual([])
+})
