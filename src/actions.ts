@@ -154,7 +154,6 @@ export async function runAction<
   }
 }
 
-/** Returns the audit entries of an outcome. */
 export function auditDetails({ audit }: Pick<Action, 'audit'>, outcome: Outcome): AuditDetail[] {
   const details = 'done' in outcome ? [outcome.audit ?? []].flat() : []
   return details.map((detail) => (typeof detail === 'string' ? { action: audit, detail } : detail))

@@ -134,7 +134,6 @@ export type Config = {
   publicUrl: string
   /** Whether anyone may create an account. */
   signUpIsOpen: boolean
-  /** Whether operators and administrators need a second step. */
   isSecondStepRequired: boolean
   /** Whether a second person must confirm actions that delete messages or reports. */
   needsFourEyes: boolean

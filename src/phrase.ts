@@ -354,7 +354,6 @@ export const phraseParameters = {
   'no-identifier': [],
 } as const satisfies Record<string, readonly string[]>
 
-/** The code of a sentence. */
 export type PhraseCode = keyof typeof phraseParameters
 
 /**

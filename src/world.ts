@@ -6,7 +6,6 @@ export type Clock = () => Date
 /** Returns `count` unpredictable bytes. */
 export type Random = (count: number) => Buffer
 
-/** The queried types of DNS records. */
 export type DnsType = 'A' | 'AAAA' | 'MX' | 'PTR' | 'TXT'
 
 /**
@@ -89,7 +88,6 @@ export function uuidFloor(at: Date): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
 }
 
-/** The number of shards. */
 export const SHARDS = 16
 
 /**
@@ -100,7 +98,6 @@ export function shardOf(id: string): number {
   return Number.parseInt(id.slice(-1), SHARDS)
 }
 
-/** Returns a random shard. */
 export function randomShard(random: Random = systemRandom): number {
   return random(1).readUInt8() % SHARDS
 }

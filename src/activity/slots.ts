@@ -33,7 +33,6 @@ export type Histogram = readonly number[]
 
 /** The points of a family of series in one slot, by the ids of the series. */
 export type Slot = {
-  /** The number of ticks. */
   ticks: number
   /** Events per tick. A series without a point had none. */
   rates: ReadonlyMap<number, Point>
@@ -65,7 +64,6 @@ export function histogramOf(durationsMs: readonly number[]): number[] {
   return counts
 }
 
-/** The sum of histograms. */
 export function addHistograms(some: readonly Histogram[]): number[] {
   const sums = new Array<number>(CLASSES).fill(0)
   for (const one of some)

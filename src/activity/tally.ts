@@ -3,7 +3,6 @@ import { addHistograms, histogramOf } from './slots.ts'
 /** What happened in a process since the tally was last taken, by the names of the series. */
 type Tallied = {
   counts: Record<string, number>
-  /** Histograms of durations. */
   durations: Record<string, number[]>
 }
 

@@ -27,7 +27,6 @@ export function parseCollect(args: readonly string[]): { file: string; isOnce: b
 type CollectIo = {
   print: (line: string) => void
   complain: (line: string) => void
-  /** Ends the work. */
   signal: AbortSignal
   /** Waits before the next connection; resolves early at the end of the work. */
   pause?: (ms: number) => Promise<unknown>

@@ -56,7 +56,6 @@ export type CollectedAccount = {
   security: 'tls' | 'starttls' | 'none'
   user: string
   secret: { is: 'pass' | 'accessToken'; file: string }
-  /** The file with the token of the report API. */
   tokenFile: string
   /** The mailbox user for whom the token reports. */
   onBehalfOf: string | undefined

@@ -57,7 +57,6 @@ async function listAll(
   }
 }
 
-/** The operations of `signalpost consumers`. */
 export const operations: Operations = [
   ...[list, exportAll, importConsumers, show],
   ...[pauseConsumer, resumeConsumer, stopConsumer, setConsumer, setContract, endContract],

@@ -271,7 +271,6 @@ function wrap(text: string, columns: number): string[] {
   return [...lines, line]
 }
 
-/** The parsed request of `counters`. */
 export type CountersRequest = {
   given: LookUpInput
   isJson: boolean
@@ -279,7 +278,6 @@ export type CountersRequest = {
   isPlain: boolean
 }
 
-/** The input stream of the command. */
 export type CountersInput = { stdin: NodeJS.ReadableStream }
 
 /**

@@ -67,5 +67,4 @@ function lineOf(
   return `${line} Without it: ${said}.`
 }
 
-/** The operations of `signalpost explain`. */
 export const operations: Operations = [explain]

@@ -106,7 +106,6 @@ type Command =
       options: AnalysisOptions
     }
 
-/** Formats one analysis for output. */
 type Shown = (file: string, analysis: Found, io: CommandIo) => string | Promise<string>
 
 function readArguments(args: readonly string[]): Command {

@@ -18,5 +18,4 @@ const listLimits = defineQuery({
   },
 })
 
-/** The operations of `signalpost limits`. */
 export const operations: Operations = [listLimits, setLimit]

@@ -78,10 +78,8 @@ const show = defineQuery({
   },
 })
 
-/** The operations of `signalpost lists`. */
 export const operations: Operations = [publish, show, exemptFromLists, removeListExemption]
 
-/** The request of `reputation`. */
 export type ReputationRequest = { kind: SubjectKind | undefined; name: string; isJson: boolean }
 
 const FOUND_MAX = 20

@@ -68,7 +68,6 @@ const proposals = defineQuery({
   },
 })
 
-/** The operations of `signalpost marketers`. */
 export const operations: Operations = [
   ...[importMarketers, exportMarketers, list, show, removeMarketer, setMarketer],
   resetService,

@@ -74,7 +74,6 @@ const listNetworks = defineQuery({
   },
 })
 
-/** The operations of `signalpost networks`. */
 export const operations: Operations = [
   showNetwork,
   listNetworks,

@@ -79,7 +79,6 @@ const chores = defineQuery({
   },
 })
 
-/** The operations of `signalpost queue`. */
 export const operations: Operations = [
   list,
   jobs,

@@ -11,7 +11,6 @@ export type SpoolRequest = Omit<ReportRequest, 'files' | 'kind'> & { folder: str
 type SpoolIo = {
   print: (line: string) => void
   complain: (line: string) => void
-  /** Ends the work. */
   signal: AbortSignal
   /** Waits before the next attempt; resolves early at the end of the work. */
   pause?: (ms: number) => Promise<unknown>

@@ -6,7 +6,6 @@ import { containerOf, type Unpacked, unpackFile } from '../mail/containers/unpac
 import type { ChoiceName } from '../reports/message-refusal.ts'
 import type { Terminal } from '../processes/add-account.ts'
 
-/** The request of `report`. */
 export type ReportRequest = {
   files: readonly string[]
   url: string

@@ -12,5 +12,4 @@ const list = defineQuery({
   },
 })
 
-/** The operations of `signalpost sources`. */
 export const operations: Operations = [list, addMailSource, removeSource]

@@ -12,5 +12,4 @@ const show = defineQuery({
   },
 })
 
-/** The operations of `signalpost statistics`. */
 export const operations: Operations = [show, publishStatistics]

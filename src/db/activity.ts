@@ -42,7 +42,6 @@ export type ActivityProgress = {
   mailTotals: Record<string, number>
 }
 
-/** Returns the progress. */
 export function findActivityProgress(db: Db): Promise<ActivityProgress | undefined> {
   return rowOf(db)`
     select written_until as "writtenUntil", mail_totals as "mailTotals" from activity_progress`
@@ -60,7 +59,6 @@ export async function claimActivity(tx: Db): Promise<ActivityProgress | undefine
   return claimed?.free ? progress : undefined
 }
 
-/** Stores the progress. */
 export async function updateActivityProgress(
   tx: Db,
   { writtenUntil, mailTotals }: { writtenUntil: Date; mailTotals: Record<string, number> },
@@ -93,7 +91,6 @@ export async function seriesIds(
 
 const SERIES_IDS = 65_535
 
-/** Returns the series of some families. */
 export function listSeries(
   db: Db,
   families: readonly string[],

@@ -17,7 +17,6 @@ export type AdvisedReporter = {
   wantsAdvice: boolean
 }
 
-/** Returns the advice settings of a reporter. */
 export function findAdvisedReporter(db: Db, id: string): Promise<AdvisedReporter | undefined> {
   return rowOf(db)`
       select email, language, wants_advice as "wantsAdvice" from reporters where id = ${id}`

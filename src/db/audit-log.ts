@@ -5,7 +5,6 @@ import type { Db } from './pool.ts'
 /** The time and the author of an operator's action; `reporterId` is null at the command line. */
 export type OperatorAction = { at: Date; reporterId: string | null }
 
-/** An action of an administrator. */
 export type AuditEntry = {
   at: Date
   /** Null when the action was run at the command line. */

@@ -3,7 +3,6 @@ import type { AuditEntry } from './audit-log.ts'
 import type { Db } from './pool.ts'
 import { rowOf, rowsOf } from './rows.ts'
 
-/** A seal of the entries of an interval. */
 export type AuditSeal = {
   number: number
   /** The entries have ids from `fromId` (inclusive) to `untilId` (exclusive). */
@@ -38,7 +37,6 @@ export async function insertSeal(tx: Db, its: AuditSeal): Promise<void> {
     on conflict (number) do nothing`)
 }
 
-/** Deletes the seals of entries that ended before an id. */
 export async function removeSeals(db: Db, beforeId: string): Promise<void> {
   await db.query(sql`delete from audit_seals where until_id < ${beforeId}`)
 }

@@ -24,7 +24,6 @@ export function copyRowsOut(db: pg.Client, { name, columns }: MovedTable): Reada
   return db.query(copyTo(`copy (select ${columns.join(', ')} from ${name}) to stdout`))
 }
 
-/** Stores rows that `copyRowsOut` returned. */
 export function copyRowsIn(db: pg.Client, { name, columns }: MovedTable): Writable {
   return db.query(copyFrom(`copy ${name} (${columns.join(', ')}) from stdin`))
 }
@@ -63,7 +62,6 @@ async function listOwnObjects(db: pg.Client): Promise<{ drop: string }[]> {
   return rows
 }
 
-/** Returns the version of the schema of pg-boss. */
 export async function findBossVersion(db: pg.Client): Promise<number> {
   const { rows } = await db.query<{ version: number }>('select version from pgboss.version')
   return rows[0]?.version ?? 0

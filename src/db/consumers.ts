@@ -143,7 +143,6 @@ export function markResumed(tx: Db, id: string): Promise<boolean> {
     where id = ${id} and state in ('paused', 'stopped')`
 }
 
-/** The kinds of consumers' answers that are counted. */
 export type CountedAnswer = 'resolved' | 'not-ours' | 'wrong'
 
 export async function countAnswer(tx: Db, id: string, answer: CountedAnswer): Promise<void> {

@@ -97,7 +97,6 @@ export type Shard = {
   gate: { falsePositives: number; fill: number; beganAt: Date } | null
 }
 
-/** Returns all shards in order. */
 export async function listShards(db: Db): Promise<Shard[]> {
   const { rows } = await db.query<Omit<Shard, 'gate'> & NonNullable<Shard['gate']>>(sql`
     select shard, deltas, gate_passed as passed, gate_held_back as "heldBack",

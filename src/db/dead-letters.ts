@@ -22,7 +22,6 @@ export type DeadLetter = {
   reportId: string | null
 }
 
-/** The key of the last dead letter of a page. */
 export type DeadLetterKey = { givenUpMicros: number; id: string }
 
 /**

@@ -97,7 +97,6 @@ function idOf(name: string, flag: '-u' | '-g'): number | undefined {
 export type EmbeddedServer = {
   /** The URL of the database `signalpost`, including its password. */
   url: string
-  /** The actual data folder. */
   folder: string
   port: number
   /** Resolves when the server has ended, for any reason. */

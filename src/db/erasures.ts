@@ -82,7 +82,6 @@ export function listOpenErasures(db: Db): Promise<string[]> {
     select id from erasures where ended_at is null order by id`
 }
 
-/** The person whose letters and mails are deleted. */
 type Person = { id: string; email: string }
 
 /**

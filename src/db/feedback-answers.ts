@@ -20,7 +20,6 @@ export type FeedbackAnswer = FeedbackKey & {
   at: Date
   /** The desk's own words; untrusted text. */
   said: string | null
-  /** The mail that contained the answer. */
   mailId: string | null
 }
 

@@ -380,7 +380,6 @@ export function listUnmaskedFeedback(db: Db, limit: number): Promise<(FeedbackKe
     where not is_masked order by report_id, number limit ${limit}`
 }
 
-/** Stores the masked copy of a feedback report. */
 export async function maskFeedback(
   db: Db,
   { reportId, number, encoding, content }: FeedbackKey & Packed,

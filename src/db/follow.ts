@@ -15,9 +15,7 @@ const ANSWER_MS_MAX = 900
 type Versions = {
   /** The newest rules; 0 if there are only the shipped ones. */
   rules: number
-  /** The active model. */
   model: number | undefined
-  /** The registry of marketers. */
   marketers: number
 }
 

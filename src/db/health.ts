@@ -77,7 +77,6 @@ export async function findInboundTimes(
   return { lastAt: last?.at ?? null, waitingSince: waiting?.at ?? null }
 }
 
-/** The results of mail to one consumer. */
 export type ConsumerShare = { mails: number; failed: number }
 
 /** Maximum number of the newest feedback reports that are read for the shares. */
@@ -214,7 +213,6 @@ export async function stopHeartbeat(db: Db, id: string): Promise<void> {
     select id, host, name, duty, place_since, database_clock() from stopped`)
 }
 
-/** Deletes the rows of processes that ended. */
 export async function removeHeartbeats(db: Db, ids: readonly string[]): Promise<void> {
   await db.query(sql`delete from processes where id = any(${ids}::uuid[])`)
 }
@@ -314,7 +312,6 @@ export async function getHealthSettings(tx: Db, code: string): Promise<HealthSet
   return found ?? { code, ...none, doneAt: null }
 }
 
-/** Stores the settings of a condition. */
 export async function putHealthSettings(tx: Db, its: HealthSettings): Promise<void> {
   await tx.query(sql`
     insert into health_settings

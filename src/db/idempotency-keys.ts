@@ -3,7 +3,6 @@ import type { Db } from './pool.ts'
 import { preparedInsert } from './prepared.ts'
 import { first } from './rows.ts'
 
-/** The stored answer to a request with an idempotency key. */
 export type KeptAnswer = { status: number; body: string }
 
 /**

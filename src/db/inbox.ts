@@ -117,7 +117,6 @@ export type Filing = {
   needsLook: boolean
 }
 
-/** A received mail as shown in the inbox. */
 export type InboxMail = Omit<Filing, 'kind' | 'phrases'> & {
   id: string
   receivedAt: Date
@@ -189,7 +188,6 @@ export function listInbox(
     order by id desc limit ${limit}`
 }
 
-/** Returns one mail with its packed content. */
 export function findInboxMail(db: Db, id: string): Promise<(InboxMail & Packed) | undefined> {
   return rowOf(db)<InboxMail & Packed>`
       select ${columns}, encoding, content from inbound_mails where id = ${id}`

@@ -3,7 +3,6 @@ import type { Db } from './pool.ts'
 import { prepared } from './prepared.ts'
 import { named, rowsOf, valuesOf } from './rows.ts'
 
-/** The waiting jobs of a queue. */
 export type QueueBacklog = {
   name: string
   /** Jobs a worker could take now. */

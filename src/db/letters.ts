@@ -80,7 +80,6 @@ export type LetterCopy = Packed & SealedKeys & { isMasked: boolean }
  */
 const UNREADABLE = Buffer.of(0)
 
-/** The packed content of a letter. */
 export const letterContent = sql`case when is_masked then substring(content from 2)
   else content end as content`
 

@@ -2,7 +2,6 @@ import sql, { bulk } from 'sql-template-tag'
 import type { Db } from './pool.ts'
 import { isOneOf, preparedRowsOf } from './prepared.ts'
 
-/** The parts of links that a reporter of a campaign received. */
 export type LinkPartsRow = {
   campaignId: string
   /** 0 to 31. */
@@ -53,7 +52,6 @@ function before(one: LinkPartsRow, other: LinkPartsRow): number {
   return one.campaignId < other.campaignId ? -1 : 1
 }
 
-/** Deletes all that a reporter received. */
 export async function removeLinkPartsOf(tx: Db, reporterId: string): Promise<void> {
   await tx.query(sql`delete from campaign_link_parts where reporter_id = ${reporterId}`)
 }

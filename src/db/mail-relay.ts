@@ -31,7 +31,6 @@ const healthy: MailRelay = {
   ...{ acceptedAt: null, resumedAt: null },
 }
 
-/** Returns the state of the relay. */
 export async function findMailRelay(db: Db): Promise<MailRelay> {
   return first(await db.query<MailRelay>(sql`select ${columns} from mail_relay`)) ?? healthy
 }
@@ -116,7 +115,6 @@ export type MailKind = 'feedback' | 'letter'
 /** The outcomes that are counted. */
 type MailOutcome = 'sent' | 'refused' | 'bounced'
 
-/** The number of mails of a kind with an outcome. */
 export type MailTotal = { kind: MailKind; outcome: MailOutcome; total: number }
 
 /** Counts mails, in the transaction that stores their outcomes. */

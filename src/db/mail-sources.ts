@@ -65,7 +65,6 @@ export async function removeMailSource(tx: Db, address: string): Promise<MailSou
   return removed
 }
 
-/** What became of the mails of a source. */
 export type SourceCounts = {
   received: number
   reported: number
@@ -114,7 +113,6 @@ export async function sumSourceDays(
   return new Map(rows.map(({ sourceId, ...sums }) => [sourceId, sums]))
 }
 
-/** A campaign that a source reported on a day. */
 export type SourceCampaign = { sourceId: string; campaignId: string; day: string }
 
 /** Returns which of the sources reported which of the campaigns since a day. */

@@ -18,7 +18,6 @@ export function findMarketer(db: Db, key: string): Promise<Marketer | undefined>
 /** A page of marketers of one kind; `after` is the last key of the previous page. */
 export type MarketerPage = { kind: Marketer['kind']; after: string; limit: number }
 
-/** Returns a page of the marketers by key. */
 export function listMarketers(db: Db, { kind, after, limit }: MarketerPage): Promise<Marketer[]> {
   return rowsOf(db)`
     select ${columns} from marketers where kind = ${kind} and key > ${after}

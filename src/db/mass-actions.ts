@@ -8,7 +8,6 @@ import { changesAny, rowOf, rowsOf } from './rows.ts'
  */
 type MassState = 'running' | 'stopped' | 'done' | 'undoing' | 'undone'
 
-/** An action on many reports. */
 export type MassAction = {
   id: string
   /** Null when it was started at the command line. */

@@ -133,7 +133,6 @@ export type MassRecord = {
   redeemedAt: Date | null
 }
 
-/** Returns the record of a report by an action. */
 export function findMassRecord(
   tx: Db,
   actionId: string,

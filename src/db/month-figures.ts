@@ -3,7 +3,6 @@ import { uuidFloor } from '../world.ts'
 import type { Db } from './pool.ts'
 import { changesAny, rowOf, rowsOf } from './rows.ts'
 
-/** What the reports of a month are counted by. */
 const parts = ['kind', 'class', 'outcome', 'country', 'network'] as const
 
 /**

@@ -58,7 +58,6 @@ export async function saveRanges(target: pg.Client, ranges: readonly MovedRange[
   }
 }
 
-/** Forgets the ranges of a table. */
 export async function deleteRanges(target: pg.Client, table: string): Promise<void> {
   await target.query(sql`delete from signalpost_move.ranges where table_name = ${table}`)
 }

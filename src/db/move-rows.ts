@@ -36,7 +36,6 @@ export type RangeState = {
 /** Types with lower numbers come with PostgreSQL and are the same everywhere. */
 const FIRST_OWN_OID = 16_384
 
-/** Tables that each database has of its own. */
 const ownTables = [
   'public.schema_migrations',
   'public.schema_migrations_lock',
@@ -300,7 +299,6 @@ export async function dropMovedTable(db: pg.Client, name: string): Promise<void>
   await db.query(`drop table if exists ${name}`)
 }
 
-/** Empties all tables to be moved. */
 export async function emptyTables(db: pg.Client, tables: readonly MovedTable[]): Promise<void> {
   const names = new Set(tables.map(({ name, partition }) => partition?.of ?? name))
   for (const name of names) await db.query(`truncate ${name}`)

@@ -121,7 +121,6 @@ function setAside(pool: Pool, node: Node): (error: unknown) => undefined {
   }
 }
 
-/** Groups items by the server that stores the shard of each. */
 export function groupedByNode<T>(
   pool: Pool,
   items: readonly T[],

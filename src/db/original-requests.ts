@@ -88,7 +88,6 @@ export function decideOriginalRequest(
     returning ${columns}`
 }
 
-/** Deletes the requests to a reporter. */
 export async function removeOriginalRequestsTo(tx: Db, reporterId: string): Promise<void> {
   await tx.query(sql`delete from original_requests where reporter_id = ${reporterId}`)
 }

@@ -176,7 +176,6 @@ export async function findOwnReport(
   return report?.reporterId === reporterId ? report : undefined
 }
 
-/** A report as shown in a list. */
 export type ReportLine = {
   id: string
   receivedAt: Date

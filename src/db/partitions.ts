@@ -112,7 +112,6 @@ export async function dropCounterPartitions(pool: Pool, now: Date): Promise<stri
   return dropped
 }
 
-/** Returns the name of the counter partition of a generation. */
 export function countersOf(generation: number): string {
   return `counters_${generation}`
 }

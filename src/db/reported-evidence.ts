@@ -100,7 +100,6 @@ export async function claimEvidence(tx: Db, parts: readonly number[]): Promise<n
   return claimed
 }
 
-/** Returns the shard in which the state of a part is. */
 export function shardOfPart(part: number): number {
   return part % SHARDS
 }

@@ -34,10 +34,8 @@ export type DayCounts = {
 /** The counts of a day, as shown to the reporter. */
 export type CountedDay = DayCounts & { day: string }
 
-/** All counts of a day. */
 export type WholeDay = DayCounts & {
   networks: NetworkCount[]
-  /** The number of reports by country. */
   countries: Record<string, number>
 }
 

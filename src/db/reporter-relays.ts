@@ -24,7 +24,6 @@ export type ReporterRelay = {
   since: Date
 }
 
-/** A relay found in reports. */
 export type FoundRelay = { cidr: string; name: string | null; evidence: number }
 
 const columns = sql`cidr::text, how, name, evidence, since`

@@ -6,7 +6,6 @@ import type { Db } from './pool.ts'
 import { isId, isOneOfIds, prepared, preparedInsert, preparedRowsOf, isOneOf } from './prepared.ts'
 import { copyRows, int2, type Packed, rowOf, rowsOf, unpack, uuid } from './rows.ts'
 
-/** The packed bytes of a reported message. */
 export type RawMessage = Packed & { id: string }
 
 /** Stores raw messages under the ids of their reports. */
@@ -101,7 +100,6 @@ export type Report = Omit<NewReport, 'shadow'> & {
   correctedAs: CorrectedClass | null
 }
 
-/** The columns of a `Report`. */
 export const reportColumns = sql`reports.id, reports.reporter_id as "reporterId",
   reports.channel, reports.kind, reports.state, reports.received_at as "receivedAt",
   reports.message_bytes as "messageBytes", reports.author, reports.subject,
@@ -199,7 +197,6 @@ export async function markConfirmed(tx: Db, id: string): Promise<boolean> {
   return rowCount === 1
 }
 
-/** An author whose mail a reporter called wanted. */
 export type WantedAuthor = { reporterId: string; author: string }
 
 /** Returns the authors, of those given, whose mail a reporter called wanted since an instant. */

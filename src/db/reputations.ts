@@ -6,7 +6,6 @@ import type { Db } from './pool.ts'
 import { isOneOf, prepared } from './prepared.ts'
 import { named, preparedRows, rowOf } from './rows.ts'
 
-/** The karma of a reporter. */
 export type KarmaRow = KarmaState & {
   reporterId: string
   /** The provider that reports for this mailbox user. */
@@ -194,7 +193,6 @@ export async function listReputations(
   return rows.map(withKey)
 }
 
-/** Deletes the reputations of the subjects with these keys. */
 export async function removeReputations(tx: Db, keys: readonly bigint[]): Promise<void> {
   if (keys.length === 0) return
   await tx.query(sql`delete from reputations where key = any(${keys.map(String)}::bigint[])`)

@@ -70,7 +70,6 @@ export async function pack(raw: Buffer): Promise<Packed> {
   return { encoding: 'zstd', content: packed }
 }
 
-/** Returns the original bytes. */
 export async function unpack({ encoding, content }: Packed): Promise<Buffer> {
   if (encoding === 'identity') return content
   return content.length <= BLOCKING_BYTES_MAX ? zstdDecompressSync(content) : decompress(content)

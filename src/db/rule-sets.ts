@@ -32,7 +32,6 @@ export async function newestRuleVersion(db: Db): Promise<number> {
   return rows[0]?.version ?? 0
 }
 
-/** Returns one version with its text. */
 export function findRuleSet(db: Db, version: number): Promise<RuleSet | undefined> {
   return rowOf(db)`
     select ${columns}, content from rule_sets where version = ${version}`

@@ -49,7 +49,6 @@ export function listMatching(db: Db, query: TermQuery, page: TermPage): Promise<
     order by id desc limit ${page.limit}`
 }
 
-/** Returns the id of the newest report. */
 export async function findNewestReport(db: Db): Promise<string | undefined> {
   const { rows } = await db.query<{ id: string }>(sql`
     select id from reports order by id desc limit 1`)
@@ -192,7 +191,6 @@ export async function listSearchMaterial(
   })
 }
 
-/** Stores the terms of reports. */
 export async function upsertTerms(
   tx: Db,
   reports: readonly { id: string; terms: readonly string[] }[],

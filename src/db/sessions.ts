@@ -104,7 +104,6 @@ export async function removeTotp(tx: Db, reporterId: string): Promise<void> {
   await tx.query(sql`delete from recovery_codes where reporter_id = ${reporterId}`)
 }
 
-/** Replaces the recovery codes of a reporter. */
 export async function putRecoveryCodes(
   tx: Db,
   reporterId: string,
@@ -121,7 +120,6 @@ export function takeRecoveryCode(db: Db, reporterId: string, hash: Buffer): Prom
     delete from recovery_codes where reporter_id = ${reporterId} and code_hash = ${hash}`
 }
 
-/** Counts the unused recovery codes. */
 export function countRecoveryCodes(db: Db, reporterId: string): Promise<number> {
   return numberOf(db)`
     select count(*) as count from recovery_codes where reporter_id = ${reporterId}`

@@ -77,7 +77,6 @@ export function listSuppressions(
     order by address limit ${limit}`
 }
 
-/** Ends the suppression of an address and returns it. */
 export function removeSuppression(db: Db, address: string): Promise<Suppression | undefined> {
   return rowOf(db)`
       delete from suppressions where address = ${address.toLowerCase()}

@@ -118,7 +118,6 @@ export async function removeWebhooksOf(tx: Db, reporterId: string): Promise<void
   await tx.query(sql`delete from webhooks where reporter_id = ${reporterId}`)
 }
 
-/** Whether any webhook is enabled. */
 export async function anyWebhooks(db: Db): Promise<boolean> {
   const { rows } = await db.query<{ any: boolean }>(named('any-webhooks')`
     select exists (select from webhooks where state = 'enabled') as any`)
@@ -197,7 +196,6 @@ export type Delivery = {
 const DELIVERY_COLUMNS = sql`webhook_id as "webhookId", id, event, report_id as "reportId",
   alert_id as "alertId", state, tries, tried_at as "triedAt", status, phrase as outcome`
 
-/** Inserts deliveries that are still to be sent. */
 export async function insertDeliveries(
   tx: Db,
   deliveries: readonly (Pick<Delivery, 'webhookId' | 'id' | 'event'> &
@@ -231,7 +229,6 @@ export function listDeliveries(db: Db, webhookId: string, limit: number): Promis
     where webhook_id = ${webhookId} order by id desc limit ${limit}`
 }
 
-/** Counts the deliveries of an event to one webhook since an id. */
 export function countDeliveries(
   db: Db,
   webhookId: string,

@@ -93,7 +93,6 @@ export class Concealer {
   /** A link to the web or to another program. */
   readonly link = (url: string): string => this.#links.write(url)
 
-  /** The name of a file. */
   readonly fileName = (name: string): string =>
     this.#links.path(this.people(plainText(name), { isLink: true }))
 

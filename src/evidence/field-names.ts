@@ -1,4 +1,3 @@
-/** Fields that list recipients. */
 export const recipientFields: ReadonlySet<string> = new Set(['to', 'cc', 'resent-to', 'resent-cc'])
 
 /** Fields that the reporter's provider or mail program writes for the mailbox only. */

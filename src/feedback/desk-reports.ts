@@ -27,7 +27,6 @@ export function reportNumber({ reportId, number }: FeedbackKey): string {
   return `${reportId}.${number}`
 }
 
-/** Parses the number of a feedback report. */
 export function parseReportNumber(text: string): FeedbackKey | undefined {
   const [, reportId = '', number = ''] =
     /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([1-9]\d{0,2})$/i.exec(text) ?? []
@@ -139,7 +138,6 @@ export type GroupAnswer = {
 /** The outcome for one feedback report; a repeated answer changes nothing. */
 export type GroupOutcome = { number: string; result: AnswerResult }
 
-/** Maximum number of feedback reports in one request. */
 export const GROUP_MAX = 100
 /** Maximum number of feedback reports in digests that one request answers with them. */
 const MEMBERS_MAX = 500

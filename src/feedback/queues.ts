@@ -31,7 +31,6 @@ export const paceFeedback = defineQueue({
   cron: '* * * * *',
 })
 
-/** Composes and sends one feedback report. */
 export const forwardReport = defineQueue({
   name: mailQueues.feedback,
   payload: z.object({
@@ -54,7 +53,6 @@ export const showForwarded = defineQueue({
   batchSize: 50,
 })
 
-/** Returns the queue of a feedback report. */
 export function queueOf({ isShadowed = false }: { isShadowed?: boolean | undefined }) {
   return isShadowed ? showForwarded : forwardReport
 }

@@ -5,7 +5,6 @@ import { DAY_MS } from '../durations.ts'
 import { sharedParts } from '../verdict/reputation/shared-parts.ts'
 import { uuidTime } from '../world.ts'
 
-/** A stored row with the day on which its reporter signed up. */
 export function asWitness<Row extends Pick<LinkPartsRow, 'reporterId'>>(row: Row) {
   return { ...row, signUpDay: Math.floor(uuidTime(row.reporterId).getTime() / DAY_MS) }
 }

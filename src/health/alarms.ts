@@ -5,7 +5,6 @@ import { type Condition, type ConditionCode, conditionCodes, definitionOf } from
 /** The level at which an alarm is raised. */
 type AlarmLevel = 'warning' | 'critical'
 
-/** A condition in a message. */
 export type Alarm = { code: ConditionCode; level: AlarmLevel; reason: Phrase }
 
 /** One message to the operators, about everything that belongs together. */
@@ -41,7 +40,6 @@ export type AlarmState = {
   decidedAt: string | null
   /** Since when a change waits for others that belong to it. */
   groupedSince: string | null
-  /** The times of the last messages. */
   sentAt: readonly string[]
   /** When standing alarms were last listed in a message. */
   listedAt: string | null

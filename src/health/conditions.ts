@@ -107,12 +107,10 @@ const conditions = {
   'alarm-channels': tooMuch('count', 1, null),
 }
 
-/** The code of a condition. */
 export type ConditionCode = keyof typeof conditions
 
 export const conditionCodes = Object.keys(conditions) as ConditionCode[]
 
-/** Returns the definition of a condition. */
 export function definitionOf(code: ConditionCode): Definition {
   return conditions[code]
 }

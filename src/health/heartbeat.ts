@@ -131,7 +131,6 @@ function workOf({ boss }: Needs): Pick<ProcessFacts, 'queues'> {
   return { queues: Object.fromEntries(queues) }
 }
 
-/** The version of this program. */
 export function programVersion(): string {
   const file = path.join(import.meta.dirname, '..', '..', 'package.json')
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version

@@ -30,7 +30,6 @@ import type { ConditionCode, Measurement } from './conditions.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { RunningProcess } from './heartbeat.ts'
 
-/** What a measure reads. */
 type Measuring = Pick<App, 'config'> & {
   /** The connection of all measures, whose statements are sent together. */
   db: Db

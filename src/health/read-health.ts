@@ -33,7 +33,6 @@ type Health = {
  */
 export type ReadHealth = (options?: { isFresh: boolean }) => Promise<Health>
 
-/** What the measures read. */
 export type HealthNeeds = Pick<App, 'pool' | 'clock' | 'config'>
 
 /** Time in milliseconds for which the result is reused, and for which that of slow measures is. */

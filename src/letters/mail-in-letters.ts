@@ -11,7 +11,6 @@ export function howToForward(texts: Texts): [program: string, steps: string][] {
     ])
 }
 
-/** The result of a mail that a reporter sent in. */
 export type MailInResult = {
   /** Messages that became reports. */
   taken: number

@@ -75,7 +75,6 @@ export type MonthOfReporter = {
   desks: readonly string[]
 }
 
-/** Composes the summary of a month. */
 export function composeSummary(
   { month, reports, notified, desks }: MonthOfReporter,
   { language, publicUrl, offUrl }: { language: Language; publicUrl: string; offUrl: KeyedLink },

@@ -11,7 +11,6 @@ import {
 import { inTransaction } from '../db/pool.ts'
 import { resumedQueueNames } from './queues.ts'
 
-/** The result of sending one mail. */
 export type SendOutcome = Awaited<ReturnType<NonNullable<WorkApp['mailer']>['send']>>
 
 type Later = Extract<SendOutcome, { outcome: 'later' }>

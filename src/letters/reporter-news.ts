@@ -91,7 +91,6 @@ async function writeTo(tx: Db, reporterId: string, app: Needs, now: Date): Promi
   if (current.length > 0) await queueNewsLetter(tx, reader, current, app, now)
 }
 
-/** News with its report. */
 type ReportNews = ReporterNews & { report: Pick<Report, 'id' | 'subject' | 'receivedAt'> }
 
 async function stillTrue(tx: Db, news: readonly ReporterNews[], now: Date): Promise<ReportNews[]> {

@@ -11,7 +11,6 @@ import {
 } from './mail-parts.ts'
 import { cleanLine, fact, wrap } from './text.ts'
 
-/** One feedback report of a digest. */
 export type DigestReport = {
   /** As composed by `composeFeedback`: redacted, 7-bit. */
   raw: Buffer

@@ -17,7 +17,6 @@ export type MimeLeaf = Omit<PartFields, 'type' | 'isMultipart' | 'boundaries'> &
   content: Buffer
 }
 
-/** A message as its header and its leaves. */
 export type MimeMessage = { fields: readonly HeaderField[]; leaves: readonly MimeLeaf[] }
 
 const depthMax = 100

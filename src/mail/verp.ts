@@ -269,7 +269,6 @@ export function composeAnswerAddress(token: ReturnPathToken, settings: ReturnPat
   return addressOf('re', { id: token.reportId, number: token.number }, settings)
 }
 
-/** Composes the return path of a letter. */
 export function composeLetterReturnPath(letterId: string, settings: ReturnPathSettings): string {
   return addressOf('lt', { id: letterId, number: 1 }, settings)
 }

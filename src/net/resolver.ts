@@ -205,7 +205,6 @@ type ResolverStats = {
   isAway: boolean
 }
 
-/** Limits of size and time. */
 export type ResolverLimits = {
   /** Time for one query, including the wait. */
   answerMsMax: number

@@ -295,7 +295,6 @@ async function takeFile(
   return entries.length
 }
 
-/** Reads what is in the folder of a spool. */
 export async function readSpool(folder: string): Promise<SpoolState> {
   const names = await listFiles(folder)
   const sizes = await Promise.all(names.map((name) => sizeOf(path.join(folder, name))))

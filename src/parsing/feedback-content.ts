@@ -59,7 +59,6 @@ export type FeedbackContent = {
   complaint: ExplainedComplaint | undefined
   format: Consumer['format']
   form: Consumer['form']
-  /** The number of reported messages. */
   incidents: number
   /** The sources of the reported messages besides the enclosed one. The list may be incomplete. */
   others?: readonly MessageSource[] | undefined

@@ -126,7 +126,6 @@ export function asBuffers({ encoding, content }: Packed): Packed {
   return { encoding, content: asBuffer(content) }
 }
 
-/** How a message is analyzed. */
 type AnalyzeOrder = {
   /** Whose message it is; the files of owners are read in fair turns. */
   owner?: string
@@ -200,7 +199,6 @@ export type Made =
 /** The outcome of a task in a chunk: its result, or an error message. */
 export type ParserOutcome = { made: Made } | { fault: string }
 
-/** Limits for one message. */
 export type ParserLimits = {
   messageMsMax: number
   heapMegabytesMax: number

@@ -4,7 +4,6 @@ import type { GivenFile, Unpacked, UnpackLimits } from '../mail/containers/unpac
 import { createEndLock, runInTime } from './run-in-time.ts'
 import type { UnpackMade, UnpackTask } from './unpack-thread.ts'
 
-/** The threads that unpack untrusted files. */
 export type UnpackPool = {
   /**
    * Unpacks a file within `msMax` milliseconds, but never more than the limit of the pool. Rejects

@@ -61,9 +61,7 @@ async function computeSeal(
   }
 }
 
-/** The result of a check of the audit log. */
 export type AuditCheck = {
-  /** The seals and entries that were checked. */
   seals: number
   entries: number
   /** Since when the log is intact; null before the first seal, and if the last seal is broken. */

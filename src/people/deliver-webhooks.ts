@@ -222,7 +222,6 @@ export type DeliveriesInProgress = {
  */
 const AT_ONCE_MAX = 4
 
-/** Creates the delivery state of a process. */
 export function openDeliveries(): DeliveriesInProgress {
   return { idsByWebhook: new Map(), waitMsMax: 1_500, leaseMs: 15_000, retryMs: 1_000 }
 }

@@ -23,7 +23,6 @@ const tokenAnswer = z.object({
     .nullable(),
 })
 
-/** The question whether a password is correct. */
 export const passwordQuestion = z.object({ email: z.string(), password: z.string() })
 const passwordAnswer = z.object({
   account: z

@@ -214,7 +214,6 @@ export type CountedAnalysis = {
   shownText: string
   /** The pieces of the text for a model (`text-pieces.ts`), if requested. */
   text: Uint32Array<ArrayBuffer> | undefined
-  /** The header fields from which the route was read. */
   fields: readonly HeaderField[]
 }
 
@@ -383,7 +382,6 @@ function copiesTo(fields: readonly HeaderField[]): Pick<PlainAnalysis, 'cc'> {
     : { cc: storableText(decodeHeaderText(value.slice(0, ccCharsMax)), ccCharsMax) }
 }
 
-/** Describes a message that is read. */
 function describe(content: Awaited<ReturnType<typeof readRoute>>): Findings {
   const { raw, options, header, fields, way, body, page, isReduced, authentication } = content
   const { attached, files } = content

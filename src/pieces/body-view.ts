@@ -12,7 +12,6 @@ export type BodyView = {
   written: string
   /** The visible text without invisible characters, and with compatibility forms replaced. */
   text: string
-  /** The words of the visible text. */
   shown: PlainText
   /** The words of the text/plain part on one line, if the HTML part is the visible one. */
   hidden: string

@@ -65,7 +65,6 @@ function shadeOf(attributes: string, shades: Shades): boolean | undefined {
     .find((shade) => shade !== undefined)
 }
 
-/** The shades of the classes in a style sheet. */
 function shadesIn(styleSheet: string): Shades {
   const shades = new Map<string, boolean>()
   for (const [, name = '', rule = ''] of styleSheet.matchAll(classRule).take(100)) {

@@ -15,7 +15,6 @@ export type FileContents = {
   hasMacros?: true
 }
 
-/** The names of the files in an archive. */
 type Listing = { names: readonly string[]; isEncrypted?: boolean }
 
 const NAMES_MAX = 50

@@ -12,7 +12,6 @@ const extensions = {
   calendars: 'ics',
 } as const
 
-/** A kind of files. */
 export type FileKind = keyof typeof extensions
 
 const kindOf = new Map(
@@ -33,7 +32,6 @@ export function kindOfExtension(extension: string): FileKind | undefined {
 }
 
 const macroExtensions = new Set(['docm', 'dotm', 'xlsm', 'xlsb', 'xlam', 'pptm', 'xll'])
-/** The parts of Office files in which macros are. */
 const macroParts = /(?:^|\/)(?:vba(?:Project|Data)\.(?:bin|xml)|macrosheets\/[^/]+|_VBA_PROJECT)$/i
 
 /** Whether a file is named as one with macros, or as the part of a document with its macros. */

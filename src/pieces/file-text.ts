@@ -8,7 +8,6 @@ import { linksInScript, writtenLinks } from './written-links.ts'
 /** Links in a file, and the pictures that are written in it. */
 export type FileText = { links: FileLinks; pictures: Buffer[] }
 
-/** A file. */
 type TextFile = Pick<BodyAttachment, 'name' | 'type' | 'content'>
 
 /** Only the beginning of a longer file is read. */
@@ -39,7 +38,6 @@ function isForPeople({ type, name = '' }: TextFile): boolean {
   return /^text\/plain\b/i.test(type) || /\.(?:txt|csv)\s*$/i.test(name)
 }
 
-/** Links in the text of a file. */
 export function ofText(text: string, urls: string[] = []): FileText {
   return {
     links: { where: 'attachment', urls, text: text.slice(0, TEXT_CHARS_MAX) },
@@ -104,7 +102,6 @@ function decoded(content: Buffer): string {
 
 const START_BYTES = 512
 
-/** Whether a file is a document in RTF. */
 export function isRtf(content: Buffer): boolean {
   return content.toString('latin1', 0, 5) === '{\\rtf'
 }

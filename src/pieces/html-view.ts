@@ -44,7 +44,6 @@ export type HtmlView = {
   /** Element names in order, without closing tags; consecutive equal names are merged. */
   tags: string[]
   title: string
-  /** Sources of images. */
   images: string[]
   /** Pictures in `data:` URIs, at most 50. */
   pictures: string[]

@@ -101,7 +101,6 @@ export type Bounce = {
     action: BounceResult['action']
     /** Enhanced status code (RFC 3463). */
     status: string | null
-    /** SMTP reply code. */
     replyCode: number | null
     /** Whether the status was inferred from the reason, because none was stated. */
     isStatusInferred: boolean

@@ -24,7 +24,6 @@ import { findBankAccounts, findTelephones } from './body-view.ts'
 import { findCryptoAddresses } from './crypto-addresses.ts'
 import type { PieceName } from './shingles/piece-types.ts'
 
-/** A kind of value that can be looked up. */
 export type QuestionKind = {
   name: string
   /** Description of a value, as a part of a sentence. */

@@ -4,10 +4,8 @@ import type { BodyView } from './body-view.ts'
 import { type PlainText, withoutMarks, wordsOf } from './disguise/plain-text.ts'
 import { indexHeader, peopleOf, type Person } from './features/material.ts'
 
-/** The texts of a message that a model reads. */
 export type MessageTexts = {
   subject: string
-  /** Display name of the author. */
   author: string
   /** The words of the visible text. */
   shown: PlainText
@@ -15,7 +13,6 @@ export type MessageTexts = {
   recipient: Pick<Person, 'name' | 'local' | 'address'> | undefined
 }
 
-/** Returns the texts of a message from its header and the view of its body. */
 export function textsOf(fields: readonly HeaderField[], { shown }: BodyView): MessageTexts {
   const header = indexHeader(fields)
   const { author, recipient } = peopleOf(header)

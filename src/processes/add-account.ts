@@ -55,7 +55,6 @@ function nowhere(): Writable {
   return new Writable({ write: (_chunk, _encoding, done) => done() })
 }
 
-/** The request of `account add`. */
 export type AccountRequest = {
   email: string
   password: string | undefined
@@ -68,7 +67,6 @@ export type AccountRequest = {
   language?: Language | undefined
   /** The scopes of the token; undefined: all except changes to the account. */
   scopes?: readonly TokenScope[] | undefined
-  /** The role of the token. */
   tokenRole?: Role | undefined
 }
 

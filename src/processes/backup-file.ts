@@ -105,7 +105,6 @@ function decryptWith(identity: string) {
 
 /** Reads lines and chunks of a backup. All functions throw if the file ends too early. */
 export type BackupReader = {
-  /** Reads a line of JSON. */
   readLine: () => Promise<unknown>
   /** Reads the chunks up to the empty one. */
   readChunks: () => AsyncGenerator<Buffer>

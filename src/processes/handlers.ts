@@ -81,7 +81,6 @@ type HandledQueue = {
 const CHORES_AT_ONCE = 1_000
 const TRAINING_MS_MAX = 7_000_000
 
-/** All queues with their handlers. */
 export const handledQueues: readonly HandledQueue[] = [
   handled(analyzeReport, runAnalyzeReport),
   handled(findContact, runFindContact),
@@ -116,10 +115,8 @@ export const handledQueues: readonly HandledQueue[] = [
   scheduled(sendSummaries, runSendSummaries),
 ]
 
-/** All queues that have workers. */
 export const queues: readonly Queue[] = handledQueues.map(({ queue }) => queue)
 
-/** The queue names that `--queues` accepts. */
 export const queueNames: readonly string[] = queues.map(({ name }) => name)
 
 function handled<Payload extends object>(

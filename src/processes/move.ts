@@ -49,7 +49,6 @@ const ROWS_CHANGED_MAX = 10_000
 /** What the command has copied so far. */
 export type MoveProgress = (line: string) => void
 
-/** Parses the arguments of `move`. */
 export function parseMove(args: readonly string[]): {
   from: string | undefined
   to: string

@@ -71,7 +71,6 @@ export function openRdap({ rdapBootstrapUrl }: Pick<Config, 'rdapBootstrapUrl'>)
   })
 }
 
-/** Parses `contact IP` and returns the address. */
 export function parseContact(args: readonly string[]): string {
   const { positionals } = parseArgs({ args: [...args], options: {}, allowPositionals: true })
   const [text, ...more] = positionals

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { defineQueue, refreshNetworksName } from '../queue/define-queue.ts'
 
-/** Makes the daily backup. */
 export const makeBackup = defineQueue({
   name: 'make-backup',
   payload: z.object({}),

@@ -16,9 +16,7 @@ export type FieldValue =
   | { id: string }
   | { problem: string }
 
-/** A field by which reports are searched. */
 export type SearchField = {
-  /** Label in the form. */
   label: string
   summary: string
   example: string
@@ -276,7 +274,6 @@ export const searchFields = {
   },
 } satisfies Record<string, SearchField>
 
-/** The name of a field. */
 export type FieldName = keyof typeof searchFields
 
 /** The names of the fields, in the order of the documents. */
@@ -286,7 +283,6 @@ export function isFieldName(name: string): name is FieldName {
   return Object.hasOwn(searchFields, name)
 }
 
-/** Reads a value of a field. */
 export function readValue(field: FieldName, value: string): FieldValue {
   const its: SearchField = searchFields[field]
   return its.read(value)

@@ -256,7 +256,6 @@ async function settleSome(tx: Db, id: string, { clock }: Pick<App, 'clock'>): Pr
   return ids.length === SETTLED_AT_ONCE
 }
 
-/** An action with its progress. */
 export async function describeMassAction(db: Db, id: string) {
   const action = await findMassAction(db, id)
   return (

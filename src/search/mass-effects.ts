@@ -409,10 +409,8 @@ export const massEffects = {
 
 export type MassKind = keyof typeof massEffects
 
-/** The names of the actions. */
 export const massKinds = Object.keys(massEffects) as [MassKind, ...MassKind[]]
 
-/** Whether an action deletes something. */
 export function isDeletion(kind: MassKind): boolean {
   return massEffectOf(kind).deletes === true
 }
@@ -422,7 +420,6 @@ export function deletesEvidence(kind: unknown): boolean {
   return kind === 'delete-messages'
 }
 
-/** Returns an action by its name. */
 export function massEffectOf(kind: string): MassEffect {
   const effect = massKinds.find((name) => name === kind)
   if (effect === undefined) throw new Error('This kind of action no longer exists.')

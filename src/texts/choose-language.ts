@@ -34,7 +34,6 @@ function ofBrowser(wishes: Omit<LanguageWishes, 'query' | 'account'>) {
   return { language: preferred(header), isStated: true }
 }
 
-/** Whether a value is a supported language. */
 export function isLanguage(value: unknown): value is Language {
   return typeof value === 'string' && Object.hasOwn(locales, value)
 }

@@ -96,7 +96,6 @@ export type Texts = {
 /** Codes, each with a message or a list of messages. */
 export type Catalog = Readonly<Record<string, string | readonly string[]>>
 
-/** The catalog of each language. */
 export type Catalogs = Readonly<Record<Language, Catalog>>
 
 type Format = (params?: Params) => string
@@ -132,7 +131,6 @@ export function createMessages(catalogs: Catalogs) {
     return found
   }
 
-  /** The texts of a language. */
   const textsIn = (language: Language): Texts =>
     ((code: string, params?: Params) => {
       const found = find(language, code)
@@ -201,7 +199,6 @@ function beginningsOf(params: Params): Params {
   )
 }
 
-/** Formats a number for a language. */
 export function number(language: Language, n: number): string {
   return formatters.getNumberFormat(locales[language]).format(n)
 }

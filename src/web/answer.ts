@@ -8,7 +8,6 @@ import { AbortedError } from './bodies/read-body.ts'
 import { ProblemError, type ProblemName, problemOf, problems, problemType } from './problem.ts'
 import { idIn, requestIdOf } from './request-id.ts'
 
-/** The response to a failed request. */
 export type FailedRequest = {
   problem: ProblemName
   status: number

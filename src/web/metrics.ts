@@ -207,7 +207,6 @@ export function createHealthMetrics(readHealth: ReadHealth): () => Promise<strin
   }
 }
 
-/** Counts the results of the intake. */
 export type IntakeMetrics = {
   count: (channel: Channel, outcome: 'accepted' | 'changed' | 'repeat' | 'refused') => void
 }

@@ -45,7 +45,6 @@ export type Problem = {
   title: string
   status: number
   detail: string
-  /** The messages between which the reporter has to choose. */
   choices?: readonly Choice[]
 }
 
@@ -73,7 +72,6 @@ export class ProblemError extends CallerError {
   }
 }
 
-/** The media type of problems. */
 export const problemType = 'application/problem+json'
 
 /** Composes a problem; its type links to the page that lists all problem types. */

@@ -14,7 +14,6 @@ import type { Boss } from '../queue/boss.ts'
 import { deadLetterQueue } from '../queue/define-queue.ts'
 import type { Clock } from '../world.ts'
 
-/** The state of outgoing mail. */
 export type MailNow = {
   relay: MailRelay
   totals: readonly MailTotal[]

@@ -57,7 +57,6 @@ export type Site = App & {
   readQueues: ReadQueues
   readMail: ReadMail
   readCounterHealth: ReadCounterHealth
-  /** Reads all conditions of health. */
   readHealth: ReadHealth
   /** The figures for the public. */
   statistics: Statistics

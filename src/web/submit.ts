@@ -98,7 +98,6 @@ export type Remarks = {
   choice?: ChoiceName
 }
 
-/** The result of one message of a request. */
 export type SubmitOutcome =
   | ({ taken: true } & AcceptedReport)
   | { taken: false; refusal: ProblemError }

@@ -124,7 +124,6 @@ export async function checkCertificate({
   }
 }
 
-/** Checks that a file with a secret is not readable by every account. */
 async function checkPrivate(file: string, says: string): Promise<Finding> {
   const { mode } = await stat(file)
   if ((mode & READABLE_BY_OTHERS) === 0) return ok(says)

@@ -1,7 +1,6 @@
 import { createPublicKey } from 'node:crypto'
 import { publicForms } from '../../health/heartbeat.ts'
 
-/** A record to publish in the DNS. */
 export type DnsRecord = { name: string; type: 'MX' | 'TXT' | 'A' | 'AAAA'; value: string }
 
 /**

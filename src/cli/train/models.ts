@@ -31,7 +31,6 @@ function plainLines(report: ModelReport): string[] {
   ]
 }
 
-/** The report of a model as text for a terminal. */
 export function reportText(report: ModelReport): string {
   const { rows, week } = report
   return [
@@ -149,7 +148,6 @@ const exportModel = defineQuery({
   },
 })
 
-/** The operations of `signalpost models`. */
 export const operations: Operations = [
   ...[list, show, allowPromotion, promoteVersion, rollBackPromotion, importModel, exportModel],
 ]

@@ -140,7 +140,6 @@ function requireBoth(rows: readonly TrainingRow[]): void {
   ])
 }
 
-/** The request of `train`. */
 export type TrainRequest = {
   /** Undefined if reports are not used. */
   reportDays: number | undefined

@@ -345,7 +345,6 @@ function endsBeforeAuthor(raw: Buffer, { fields, bodyOffset }: ReadMessage['head
   return !/(?:\n\r?\n|\r\r)$/.test(line)
 }
 
-/** Whether the header has lines that are no fields. */
 function hasStrayLines(raw: Buffer, { fields, bodyOffset }: ReadMessage['header']): boolean {
   const eol = raw[raw.indexOf(0x0a) - 1] === 0x0d ? 2 : 1
   const written = fields.reduce((sum, field) => sum + field.raw.length + eol, 0)

@@ -3,7 +3,6 @@ import { domainToASCII } from 'node:url'
 /** An untrusted JSON object whose members are not validated. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** Returns the value if it is a JSON object. */
 export function objectOf(value: unknown): JsonObject | undefined {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
   return isObject ? (value as JsonObject) : undefined

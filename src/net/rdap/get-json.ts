@@ -58,7 +58,6 @@ function isPublicUrl(url: URL): boolean {
   )
 }
 
-/** The result of one request. */
 export type JsonAnswer =
   | { is: 'json'; json: unknown }
   | { is: 'absent' }

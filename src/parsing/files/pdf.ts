@@ -119,7 +119,6 @@ async function readText(page: Page, content: PdfContent): Promise<void> {
   addText(content, pieces.join(''))
 }
 
-/** A picture as the library gives it. */
 type Drawn = { width: number; height: number; kind?: number; data?: Uint8Array | string }
 
 /** Adds the pictures of a page that differ from those `seen` before. */

@@ -3,7 +3,6 @@ import { remembered } from '../../mail/text.ts'
 import { withoutInvisible } from './plain-text.ts'
 import { carriedTarget, redirectTarget } from './redirectors.ts'
 
-/** A normalized link. */
 export type PlainLink = {
   /** Host, path and query, which identify the link. */
   full: string

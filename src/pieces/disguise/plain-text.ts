@@ -148,7 +148,6 @@ function finished(hash: number): number {
 export type PlainText = {
   /** The words separated by blanks. */
   line: string
-  /** The end of each word in the line. */
   wordEnds: Int32Array
   /**
    * A hash of each word: FNV-1a over its UTF-16 units, with the finalizer of MurmurHash3. Values

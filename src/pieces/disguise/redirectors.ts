@@ -6,7 +6,6 @@
 type Redirector = {
   /** The host of the service, or a parent domain. */
   under: string
-  /** Prefix of the path. */
   path?: string
   /** Parameters that may contain the target, or a function that extracts it. */
   target: readonly string[] | ((url: URL) => string | undefined)

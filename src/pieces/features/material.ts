@@ -115,7 +115,6 @@ export function indexHeader(fields: readonly HeaderField[]): HeaderIndex {
   }
 }
 
-/** A person named in a header. */
 export type Person = {
   /** The decoded display name. */
   name: string

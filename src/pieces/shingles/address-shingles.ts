@@ -129,7 +129,6 @@ function addUnsubscribeLink(list: ShingleList, url: string): void {
   }
 }
 
-/** Returns the registrable domain of an address as a piece. */
 function organizationOf(address: string | undefined): string | undefined {
   return address === undefined ? undefined : registrableDomainOf(domainOf(address))
 }

@@ -108,7 +108,6 @@ function writeDigits(start: number, hashes: HashHalves, at: number): void {
   }
 }
 
-/** Hashes the bytes up to `end`. */
 function hashFirst(end: number): void {
   hashed[0] = h64Raw(views[end] ?? bytes.subarray(0, end), seed)
 }

@@ -4,7 +4,6 @@ import { pieceTypes } from './piece-types.ts'
 
 /** A normalized piece of a message, or a pair of pieces, as it is counted. */
 export type Shingle = {
-  /** The number of the piece type. */
   type: number
   name: string
   /** 64 bits, unsigned, as 16 hexadecimal digits. */

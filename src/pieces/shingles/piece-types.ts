@@ -234,7 +234,6 @@ export const pieceTypes = Object.fromEntries(
   rows.map(([number, name, meaning]) => [name, { number, name, meaning }]),
 ) as Readonly<Record<PieceName, PieceType>>
 
-/** The numbers of the `gated` types. */
 export const gatedTypes: ReadonlySet<number> = new Set(
   rows.filter(([, , , admission]) => admission === 'gated').map(([number]) => number),
 )

@@ -23,7 +23,6 @@ export type MailSources = {
    * counted.
    */
   isAbove: (trap: string, bytes: number) => boolean
-  /** Stores the counts. */
   close: () => Promise<void>
 }
 

@@ -114,7 +114,6 @@ export type MailListener = {
   close: () => Promise<void>
 }
 
-/** Limits of the listener. */
 export type ReceiveLimits = {
   peer: PeerLimits
   clients: number

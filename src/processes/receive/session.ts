@@ -20,9 +20,7 @@ import { bytesMaxFor, recipientOf } from './recipients.ts'
 
 /** Limits for the clients of one network, and for one session. */
 export type PeerLimits = {
-  /** New connections per minute and network. */
   connections: number
-  /** Parallel sessions per network. */
   sessions: number
   /** Recipients per minute and network; a mail counts once for each of its recipients. */
   recipients: number

@@ -14,7 +14,6 @@ import { asksForCode, isProven } from './password.ts'
 type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'credentials' | 'limits'> &
   FormReader
 
-/** The page to erase an account, and the page that shows the progress. */
 export function eraseRoutes(site: Needs): Router {
   const router = Router()
   router.use(

@@ -194,7 +194,6 @@ async function* paged<Row extends { id: string }>(
   }
 }
 
-/** One file in an archive. */
 type ArchiveEntry = { path: string; at: Date; bytes: Buffer }
 
 type ArchiveNeeds = Pick<Site, 'pool' | 'clock' | 'config'>

@@ -193,7 +193,6 @@ export type DrawnActivity = {
 /** A chart, and how many more series it has, whose values are smaller. */
 export type ShownChart = LineChart & { key: string; more: number }
 
-/** Draws the charts of a group. */
 export function drawGroup(
   group: ActivityGroup,
   drawn: DrawnActivity,

@@ -63,7 +63,6 @@ async function sendData(req: Request, res: Response, site: Needs): Promise<void>
   res.json(chartData(chart, drawn))
 }
 
-/** Reads what the charts of a group show. */
 async function readDrawn(
   { pool, clock }: Needs,
   {

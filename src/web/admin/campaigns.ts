@@ -210,7 +210,6 @@ const REPORTS_MAX = 2 ** 31 - 1
 /** Limits of the counter cache: counts may be 5 seconds old. */
 const memory = { keysMax: 2_000, freshMs: 5_000 }
 
-/** The pages for the campaigns of a day and for one campaign. */
 export function campaignRoutes(site: Site): Router {
   const { pool } = site
   const reader = createCounterReader(site, memory)

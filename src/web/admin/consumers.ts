@@ -24,7 +24,6 @@ const FEEDBACK_LINES = 20
 const ADDRESS_CHARS_MAX = 254
 const states: readonly ConsumerState[] = ['found', 'enrolled', 'paused', 'stopped']
 
-/** The pages to list and change consumers. */
 export function consumerRoutes(site: Site): Router {
   const router = Router()
   router.use(

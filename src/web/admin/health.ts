@@ -71,7 +71,6 @@ export function healthAdminRoutes(site: Site): Router {
 
 const order: readonly Condition['level'][] = ['critical', 'warning', 'unknown', 'ok', 'off']
 
-/** Orders conditions by their level. */
 export function worstFirst(a: Condition, b: Condition): number {
   return order.indexOf(a.level) - order.indexOf(b.level)
 }

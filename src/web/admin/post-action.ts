@@ -27,7 +27,6 @@ export type RefusedForm = { problems: readonly string[]; given: Readonly<Record<
 
 type Given = Readonly<Record<string, unknown>>
 
-/** The page to which a form belongs. */
 export type ActionPage = {
   /**
    * The action of the form, or several by the value of the field `do`; the key `''` is for a form

@@ -18,7 +18,6 @@ import type { Site } from '../site.ts'
 import { adminPage, type PageCall } from './page.ts'
 import { requireRole } from './require-role.ts'
 
-/** A value and its number of occurrences. */
 export type Frequency = { value: string; count: number }
 
 /**
@@ -100,7 +99,6 @@ const tones: Readonly<Record<string, AuthenticationRow['tone']>> = {
 
 const RAW_BYTES_SHOWN = 256 * 1024
 
-/** The page of one report. */
 export function adminReportRoutes(site: Site): Router {
   const router = Router()
   router.use(

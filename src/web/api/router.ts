@@ -24,7 +24,6 @@ export function apiRouter(site: Site): Router {
   return router
 }
 
-/** The routes of all operations below `/api`. */
 export function apiRoutes(site: Site): Router {
   return operationRoutes(site, {
     ...reportHandlers(site),

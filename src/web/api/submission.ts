@@ -13,7 +13,6 @@ import type { Site } from '../site.ts'
 import { type SubmitOutcome, parseRemarks, type Remarks } from '../submit.ts'
 import type { receiptSchema, submissionSchema } from './contract/report-schemas.ts'
 
-/** The response to one accepted message. */
 type ReceiptJson = z.infer<typeof receiptSchema>
 
 /** The result of one of several messages, with a mark that identifies it. */
@@ -24,7 +23,6 @@ export type ApiAnswer = { status: number; body: object; location?: string | unde
 
 type ResultSite = { pool: Db; publicUrl: string }
 
-/** The URL of a report in the API. */
 export function reportUrl(publicUrl: string, id: string): string {
   return `${publicUrl}/api/v1/reports/${id}`
 }
@@ -224,7 +222,6 @@ export async function readSubmission(
   return { files: [{ file, raw: body, isCut: false }], remarks, are: 'opened' }
 }
 
-/** The submission of one message. */
 export function oneMessage({ raw, remarks }: { raw: Buffer; remarks: Remarks }): ApiSubmission {
   return { files: [{ file: null, raw, isCut: false }], remarks, are: 'messages' }
 }

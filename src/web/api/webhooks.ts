@@ -18,7 +18,6 @@ import type { deliveriesSchema, webhookSchema } from './contract/account-schemas
 import type { Handlers } from './serve-operations.ts'
 import { sendJson } from './submission.ts'
 
-/** A request for one webhook. */
 type OneCall = { caller: { id: string }; path: { id: string } }
 
 const DELIVERIES_SHOWN = 20

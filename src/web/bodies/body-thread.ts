@@ -11,7 +11,6 @@ export type ThreadTask = {
   by: ReportedBy | undefined
 }
 
-/** The result of a task, or its problem. */
 export type ThreadMade =
   | { made: ReturnType<BodyTasks[keyof BodyTasks]> }
   | { problem: ProblemName; detail: string }

@@ -12,7 +12,6 @@ import {
 /** A line of a body without its line end; `too-long` if it exceeds the limit. */
 export type Line = Buffer | 'too-long'
 
-/** Limits for a line and for a batch of lines. */
 type LineLimits = {
   lineBytesMax: number
   allBytesMax: number

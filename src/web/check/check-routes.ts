@@ -81,7 +81,6 @@ export function createCheckRoutes(
   }
 }
 
-/** The paths of the interface. */
 export function checkPaths(): string[] {
   return Object.keys(createRoutes(0))
 }

@@ -114,7 +114,6 @@ function isLocalHost(host: string | undefined): boolean {
   return name === 'localhost' || (isIP(address) !== 0 && isLoopback(address))
 }
 
-/** Whether the address of a connection is a loopback address. */
 export function isLoopback(address: string | undefined): boolean {
   return /^(127\.|::1$|::ffff:127\.)/.test(address ?? '')
 }

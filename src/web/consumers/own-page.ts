@@ -16,7 +16,6 @@ type Needs = Pick<Site, 'pool' | 'clock' | 'config'> & FormReader
 
 /** Lengths of a pause in days; 0 means until it is ended manually. */
 const pauses = [1, 7, 30, 0]
-/** The results that the page shows. */
 const results = ['enrolled', 'waiting', 'kept', 'paused', 'resumed', 'stopped', 'refused']
 
 /** The settings page of a consumer, reached by the link in its mail. */

@@ -12,7 +12,6 @@ import type { Site } from '../site.ts'
 /** Examples of an operation in three languages. */
 export type Examples = { curl: string; javascript: string; python: string }
 
-/** The values in the examples. */
 export type ExampleValues = {
   /** The URL of the service, without a trailing slash. */
   url: string

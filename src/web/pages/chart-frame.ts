@@ -52,7 +52,6 @@ function roundStep(rough: number, least: number): number {
   return ([1, 2, 5].find((digit) => digit * power >= rough) ?? 10) * power
 }
 
-/** The grid lines of a scale. */
 export function linesOf(
   { base, step, above, below, unit }: Scale,
   short: (value: number) => string,

@@ -6,7 +6,6 @@ import { sendPage } from './render.ts'
 import { requireReporter } from './signed-in.ts'
 import { type Visit, visitOf } from './visit.ts'
 
-/** A request of a visitor for a page. */
 export type PageCall = Visit & { req: Request; res: Response }
 
 /** A request of a signed-in reporter for a page. */

@@ -29,7 +29,6 @@ export type DrawnLine = {
   maximum: number | undefined
 }
 
-/** The data and options of a chart of lines. */
 export type LineChartOptions = {
   /** Unique on its page. */
   id: string

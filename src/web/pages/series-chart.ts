@@ -29,7 +29,6 @@ type DrawnSeries<Key extends string> = {
   isBelow?: boolean
 }
 
-/** The data and options of a chart. */
 export type ChartOptions<Key extends string> = {
   /** Unique on its page: labels and patterns refer to it. */
   id: string

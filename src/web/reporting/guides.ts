@@ -4,7 +4,6 @@ import { type Code, codesBelow, type ListCode, type Texts } from '../../texts/me
 const WEB_MAIL = 'help.web.'
 const PROGRAMS = 'help.programs.'
 
-/** The key and the name of a guide. */
 export type GuideName = { key: string; name: string }
 
 /** How to get the complete message from a mail program: ways, the best first, and what to know. */

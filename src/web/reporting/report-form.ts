@@ -100,7 +100,6 @@ type FormState = {
   form?: Form
   /** A shared file, in base64. */
   shared?: { name: string; content: string }
-  /** A shared text. */
   text?: string
 }
 

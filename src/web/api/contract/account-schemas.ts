@@ -100,10 +100,8 @@ export const deliveriesSchema = z.object({
   ).describe('The latest twenty, newest first; at most a week old.'),
 })
 
-/** The id of a test message in the list of deliveries. */
 export const webhookTestSchema = z.object({ id: z.string().describe('The header webhook-id.') })
 
-/** The message sent to a webhook. */
 export const webhookMessageSchema = z
   .object({
     type: webhookEventSchema.or(z.literal('webhook.test')),

@@ -6,7 +6,6 @@ const PAGE_MAX = 100
 const text = z.string().nullable()
 const number = z.string().describe('The number of the report, as in its mail.')
 
-/** A page of the reports that a desk received. */
 export const deskPageSchema = z.object({
   open: z
     .enum(['true', 'false'])
@@ -40,7 +39,6 @@ export const deskReportsSchema = z.object({
   next: z.url().nullable().describe('The URL of the next page; null on the last page.'),
 })
 
-/** One answer to many reports. */
 export const deskAnswerSchema = z.object({
   reports: z
     .array(z.string().max(60))

@@ -31,7 +31,6 @@ const incoming: readonly SchemaName[] = [
   'DeskAnswer',
 ]
 
-/** All operations by their ids. */
 export const operations = {
   ...reportOperations,
   ...accountOperations,

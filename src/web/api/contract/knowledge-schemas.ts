@@ -43,7 +43,6 @@ export const testMessageSchema = z.object({
     .describe('The Message-ID of the message to report, with its angle brackets; null: none.'),
 })
 
-/** Whether a name is listed. */
 export const reputationSchema = z.object({
   name: z.string(),
   is_listed: z.boolean(),
@@ -178,7 +177,6 @@ const levelSchema = z
   .enum(['ok', 'off', 'unknown', 'warning', 'critical'])
   .describe('unknown: it cannot be computed. off: the settings do not use it.')
 
-/** All conditions of health. */
 export const healthSchema = z.object({
   level: levelSchema,
   at: instant,
@@ -232,7 +230,6 @@ export const queueChangeSchema = z.object({
   concurrency: z.int().min(1).max(64).nullable().optional(),
 })
 
-/** All queues. */
 export const queuesSchema = z.object({
   queues: list(
     queueControlSchema.extend({

@@ -72,7 +72,6 @@ type Example = {
   body?: 'message' | 'form' | 'signaler' | object | readonly object[]
 }
 
-/** One method of one path. */
 export type Operation = {
   id: string
   method: 'get' | 'post' | 'put' | 'patch' | 'delete' | 'options'
@@ -98,10 +97,8 @@ export type Operation = {
 export type Declared = Omit<Operation, 'id' | 'problems' | 'example'> &
   Partial<Pick<Operation, 'problems' | 'example'>>
 
-/** Operations by their ids. */
 export type Operations = Readonly<Record<string, Declared>>
 
-/** An answer in JSON. */
 export function json(
   schema: Content,
   description: string,

@@ -40,7 +40,6 @@ export function list<Item extends z.ZodType>(item: Item) {
 /** The reporter's classification of a message. */
 const kindSchema = z.enum(['spam', 'phishing', 'not-spam'])
 
-/** The state of a report. */
 const statusSchema = z
   .enum(['received', 'analyzed', 'forwarded', 'kept', 'retracted', 'failed'])
   .describe(
@@ -211,7 +210,6 @@ export const reportSchema = z
   })
   .describe('A report and its results so far.')
 
-/** A report in a list. */
 export const reportLineSchema = z
   .object({
     id: reportId,
@@ -266,7 +264,6 @@ const receivedVia = z
       'reporter, such as a forwarding service.',
   )
 
-/** One message as JSON. */
 export const submissionSchema = z
   .object({
     message_base64: z.string().describe('The whole message with its header, in base64.'),
@@ -356,7 +353,6 @@ const bulkPlace = {
   ref: z.string().nullable(),
 }
 
-/** The result of one message in a bulk request. */
 const bulkResultSchema = z.union([
   receiptSchema.extend({
     ...bulkPlace,

@@ -48,7 +48,6 @@ const chosen = {
 /** What an action would be done with. */
 export const massChoiceSchema = z.object(chosen)
 
-/** An action to start. */
 export const newMassActionSchema = z.object({
   ...chosen,
   reason: z.string().describe('Written to the audit log.'),
@@ -74,7 +73,6 @@ const massActionLine = z.object({
   ended_at: instant.nullable(),
 })
 
-/** An action with its progress. */
 export const massActionSchema = massActionLine.extend({
   may_undo: z.boolean(),
   reports: z
@@ -90,5 +88,4 @@ export const massActionSchema = massActionLine.extend({
     .describe('Numbers of reports, by what happened to them.'),
 })
 
-/** The latest actions. */
 export const massActionsSchema = z.object({ actions: list(massActionLine) })

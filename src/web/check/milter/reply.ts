@@ -19,7 +19,6 @@ export const ACCEPT = formatPacket('a')
 export const SKIP = formatPacket('s')
 export const NOTHING = Buffer.alloc(0)
 
-/** The field that marks unwanted mail. */
 export const MARK = 'X-Spam'
 /** Maximum number of forged marks that are removed. Ours is the last field in any case. */
 const MARKS_MAX = 50

@@ -7,7 +7,6 @@ import { createPacketReader, MilterError } from './packets.ts'
 import { ACCEPT, NOTHING, type Outcome } from './reply.ts'
 import { createMilterSession, type MilterSession, type MilterTools } from './session.ts'
 
-/** The milter of a process. */
 export type Milter = {
   port: number
   /**

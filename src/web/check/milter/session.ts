@@ -87,7 +87,6 @@ type Message = {
   isCounted: boolean
 }
 
-/** The state of a connection. */
 type State = {
   tools: MilterTools
   isPassing: boolean
