@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { tally } from '../activity/tally.ts'
+import { batched } from '../db/batched.ts'
 import {
   type Attempt,
   countAttempts,
@@ -163,10 +164,6 @@ export type Limits = {
 }
 
 type Attempted = { attempt: Attempt; actor: Actor; cost: number }
-type Asked = Attempted & {
-  resolve: (admission: Admission) => void
-  reject: (error: unknown) => void
-}
 type Share = { limit: RateLimit; key: string }
 type Ruled = { limit: RateLimit; ruling: Decision }
 
@@ -194,40 +191,16 @@ export function createLimits(app: LimitNeeds, notBefore: () => Date | null = () 
   const present = createPresentLimits(app)
   const countShared = createSharedLimits(app, notBefore)
   const countHere = createLocalLimits(app.config.secret)
-  const waiting: Asked[] = []
-  let isCounting = false
-
-  async function count(batch: readonly Asked[]): Promise<void> {
-    try {
-      const admissions = await outage.run(
+  const count = batched(
+    (batch: readonly Attempted[]) =>
+      outage.run(
         async () => countShared(batch, await present()),
         async () => countHere(batch, await present()),
-      )
-      batch.forEach(({ resolve, reject }, index) => {
-        const admission = admissions[index]
-        if (admission) resolve(admission)
-        else reject(new Error('Not every attempt was counted.'))
-      })
-    } catch (error) {
-      for (const { reject } of batch) reject(error)
-    }
-  }
-
-  function pump(): void {
-    if (isCounting || waiting.length === 0) return
-    isCounting = true
-    void count(waiting.splice(0, BATCH_MAX)).finally(() => {
-      isCounting = false
-      pump()
-    })
-  }
-
+      ),
+    { lanes: 1, fill: () => BATCH_MAX },
+  )
   return {
-    admit: (attempt, actor, cost = 1) =>
-      new Promise((resolve, reject) => {
-        waiting.push({ attempt, actor, cost, resolve, reject })
-        pump()
-      }),
+    admit: (attempt, actor, cost = 1) => count({ attempt, actor, cost }),
     giveBack: async (attempt, actor) => {
       const attempted = { attempt, actor, cost: -1 }
       const work = async () => giveBack(app, attempted, await present(), notBefore())
@@ -254,14 +227,14 @@ export async function listPresentLimits(db: Db): Promise<RateLimit[]> {
   return (await listRateLimits(db)).filter(({ behavior }) => behavior !== 'off')
 }
 
-type CountBatch<Result> = (batch: readonly Asked[], limits: readonly RateLimit[]) => Result
+type CountBatch<Result> = (batch: readonly Attempted[], limits: readonly RateLimit[]) => Result
 
 /** Counts in the database, together with all other processes. */
 function createSharedLimits(
   { pool, config: { secret } }: LimitNeeds,
   notBefore: () => Date | null,
 ): CountBatch<Promise<Admission[]>> {
-  async function ruleOn(batch: readonly Asked[], limits: readonly RateLimit[]) {
+  async function ruleOn(batch: readonly Attempted[], limits: readonly RateLimit[]) {
     const said: Ruled[][] = batch.map(() => [])
     for (const kinds of stages) {
       const shares = batch.map((asked, index) =>
@@ -377,7 +350,7 @@ async function countEach(
  * Returns the banned reporters. Only reports are shadowed: a banned reporter can still sign in and
  * read.
  */
-async function findBanned(pool: Pool, batch: readonly Asked[]): Promise<ReadonlySet<string>> {
+async function findBanned(pool: Pool, batch: readonly Attempted[]): Promise<ReadonlySet<string>> {
   const reporters = batch.flatMap(({ attempt, actor: { reporterId } }) =>
     isReporting(attempt) && reporterId !== undefined ? [reporterId] : [],
   )
@@ -395,7 +368,7 @@ function isReporting(attempt: Attempt): boolean {
  * the decision on an attempt depends on the number of attempts after it.
  */
 function ruleEach(
-  batch: readonly Asked[],
+  batch: readonly Attempted[],
   shares: readonly Share[][],
   counted: ReadonlyMap<string, LimitCount>,
 ): Ruled[][] {
