@@ -2,8 +2,8 @@ import { type Action, messageOf } from '../../src/actions.ts'
 import { markReputation, unmarkReputation } from '../../src/counting/reputation-actions.ts'
 import { releaseHeld, resendRefused, retryMail } from '../../src/feedback/release-held.ts'
 import * as consumers from '../../src/feedback/consumer-actions.ts'
-import { endContract, setContract } from '../../src/feedback/contract-actions.ts'
-import { acceptEnrollment, refuseEnrollment } from '../../src/feedback/decide-enrollment.ts'
+import { endContract, setContract } from '../../src/feedback/consumer-actions.ts'
+import { acceptEnrollment, refuseEnrollment } from '../../src/feedback/consumer-actions.ts'
 import { answerForDesk, handleMail } from '../../src/feedback/inbox-actions.ts'
 import {
   removeNetworkCorrection,

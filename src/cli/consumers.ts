@@ -10,8 +10,9 @@ import {
   resumeConsumer,
   setConsumer,
   stopConsumer,
+  endContract,
+  setContract,
 } from '../feedback/consumer-actions.ts'
-import { endContract, setContract } from '../feedback/contract-actions.ts'
 import { consumerLines } from '../feedback/consumer-lines.ts'
 import { defineQuery, type Operations } from './command.ts'
 

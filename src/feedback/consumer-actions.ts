@@ -16,14 +16,25 @@ import {
   ensureConsumers,
   findConsumerDetails,
   listConsumers,
+  keepContract,
 } from '../db/consumers.ts'
 import type { Db } from '../db/pool.ts'
 import { CallerError } from '../errors.ts'
 import { isContact } from '../origin/network-tables/text-tables.ts'
 import { feedbackTopics } from '../verdict/choose-contact.ts'
-import { feedbackChoices, readCount, readNote, readScopes } from '../verdict/consumers.ts'
+import {
+  feedbackChoices,
+  readCount,
+  readNote,
+  readScopes,
+  hasContract,
+} from '../verdict/consumers.ts'
 import { changeConsumer, type ConsumerChange } from './change-consumer.ts'
 import { consumerLines, type ConsumerLine, lineOf, readConsumerLines } from './consumer-lines.ts'
+import { withoutOriginals } from '../db/feedback-waiting.ts'
+import { dateOf } from '../durations.ts'
+import { findEnrollmentById, moveEnrollment } from '../db/enrollment-requests.ts'
+import { addScopes } from './enroll.ts'
 
 const ADDRESS_CHARS_MAX = 254
 const FILE_BYTES_MAX = 64 * 1024 * 1024
@@ -245,4 +256,94 @@ async function keepLine(tx: Db, line: ConsumerLine, at: Date): Promise<AuditDeta
   } as const
   const changed = await changeConsumer(tx, before.id, changes[state], at)
   return [...audit, ...(changed ? [changed] : [])]
+}
+
+const REASON_CHARS_MAX = 500
+
+/**
+ * Gives a consumer the messages of its reports as they were received, from now on: a contract says
+ * what the consumer may do with them.
+ */
+export const setContract = defineAction({
+  name: 'consumers contract',
+  summary: 'send originals to a consumer with a contract, for some days or until it ends',
+  audit: 'set contract',
+  role: 'operator',
+  asksPassword: true,
+  needsSecond: true,
+  input: z.object({
+    consumer: consumerField,
+    reason: textField(REASON_CHARS_MAX, 'Please give a reason.').meta({ option: 'why' }),
+    days: daysField,
+  }),
+  messages: { contract: 'Contract saved. New reports to this consumer contain the original.' },
+  async run(tx, { consumer: text, reason, days }, context) {
+    const { id, address } = await getConsumer(tx, text)
+    const until = endOf(days, context)
+    await keepContract(tx, id, { since: context.at, until, reason })
+    const end = until === null ? '' : `, until ${dateOf(until)}`
+    return { done: 'contract', audit: `${address}${end}: ${reason}` }
+  },
+})
+
+/** Ends a contract; what is not sent yet is composed again without the original. */
+export const endContract = defineAction({
+  name: 'consumers end-contract',
+  summary: 'send no more originals to a consumer',
+  audit: 'end contract',
+  role: 'operator',
+  input: z.object({ consumer: consumerField }),
+  messages: {
+    ended: 'Contract ended. Reports to this consumer contain a composed copy again.',
+    none: 'This consumer has no contract.',
+  },
+  async run(tx, { consumer: text }, { at }) {
+    const consumer = await getConsumer(tx, text)
+    if (!hasContract(consumer, at)) return { unchanged: 'none' }
+    await keepContract(tx, consumer.id, null)
+    await withoutOriginals(tx, consumer.id)
+    return { done: 'ended', audit: consumer.address }
+  },
+})
+
+const AUDIT_CHARS_MAX = 1_000
+
+/** Accepts the scope requested by a consumer who has confirmed the address. */
+export const acceptEnrollment = defineDecision('accepted', {
+  name: 'enrollments accept',
+  summary: 'accept the scope that a consumer requested',
+  audit: 'accept enrollment',
+  role: 'operator',
+})
+
+export const refuseEnrollment = defineDecision('refused', {
+  name: 'enrollments refuse',
+  summary: 'refuse the scope that a consumer requested',
+  audit: 'refuse enrollment',
+  role: 'operator',
+})
+
+function defineDecision(
+  state: 'accepted' | 'refused',
+  about: Pick<Action, 'name' | 'summary' | 'audit' | 'role'>,
+) {
+  return defineAction({
+    ...about,
+    input: z.object({ id: z.string().meta({ argument: 'ID' }) }),
+    messages: { [state]: `The request was ${state}.` } as Record<typeof state, string>,
+    async run(tx, { id }, { at, reporterId }) {
+      const request = isId(id) ? await findEnrollmentById(tx, id) : undefined
+      const { wish, consumerId = null, address } = request ?? {}
+      const isMoved =
+        wish &&
+        consumerId !== null &&
+        (await moveEnrollment(tx, id, 'proven', { state, wish, consumerId, at, reporterId }))
+      if (!isMoved) {
+        throw new CallerError(404, 'No open request found. It may already have been decided.')
+      }
+      if (state === 'accepted') await addScopes(tx, consumerId, wish.scopes, at)
+      const scopes = wish.scopes.map(({ value }) => value).join(', ')
+      return { done: state, audit: `${address}: ${scopes}`.slice(0, AUDIT_CHARS_MAX) }
+    },
+  })
 }

@@ -7,7 +7,7 @@ import {
   listSealed,
   listSeals,
   removeSeals,
-} from '../db/audit-seals.ts'
+} from '../db/audit-log.ts'
 import type { Db } from '../db/pool.ts'
 import { DAY_MS, MINUTE_MS } from '../durations.ts'
 import { uuidFloor, uuidTime } from '../world.ts'

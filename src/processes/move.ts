@@ -3,15 +3,6 @@ import type pg from 'pg'
 import type { Backend } from '../db/backend.ts'
 import { findShingleSeed, missingMigrations, expectedMigrations } from '../db/installation.ts'
 import {
-  deleteMove,
-  deleteRanges,
-  findMove,
-  insertMove,
-  listRanges,
-  type MovedRange,
-  saveRanges,
-} from '../db/move-progress.ts'
-import {
   analyzeTables,
   changesOf,
   copyChanges,
@@ -32,6 +23,13 @@ import {
   setReadOnly,
   setShingleSeed,
   stopWriting,
+  deleteMove,
+  deleteRanges,
+  findMove,
+  insertMove,
+  listRanges,
+  type MovedRange,
+  saveRanges,
 } from '../db/move-rows.ts'
 import { UsageError } from '../errors.ts'
 import { migrateAll } from './migrate.ts'

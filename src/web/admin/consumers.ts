@@ -11,8 +11,9 @@ import {
   resumeConsumer,
   setConsumer,
   stopConsumer,
+  endContract,
+  setContract,
 } from '../../feedback/consumer-actions.ts'
-import { endContract, setContract } from '../../feedback/contract-actions.ts'
 import { hasContract, scopeText } from '../../verdict/consumers.ts'
 import { healthAt, mayNotify, stateAt } from '../../verdict/contact-health.ts'
 import { shownSettings } from '../consumers/enroll.ts'

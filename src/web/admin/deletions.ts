@@ -1,7 +1,7 @@
 import type { Router } from 'express'
 import type { Action } from '../../actions.ts'
 import { listProposedDeletions } from '../../db/proposed-deletions.ts'
-import { setContract } from '../../feedback/contract-actions.ts'
+import { setContract } from '../../feedback/consumer-actions.ts'
 import { listReporterEmails } from '../../db/reporters.ts'
 import { proposalActions } from '../../people/confirm-deletion.ts'
 import { startDeletion } from '../../search/mass-actions.ts'

@@ -1,7 +1,7 @@
 import type { Router } from 'express'
 import { type EnrollmentState, listEnrollments } from '../../db/enrollment-requests.ts'
 import { listCorrections } from '../../db/feedback-answers.ts'
-import { acceptEnrollment, refuseEnrollment } from '../../feedback/decide-enrollment.ts'
+import { acceptEnrollment, refuseEnrollment } from '../../feedback/consumer-actions.ts'
 import { removeNetworkCorrection } from '../../feedback/network-actions.ts'
 import { parseBlock } from '../../mail/ip-blocks.ts'
 import { scopeText } from '../../verdict/consumers.ts'

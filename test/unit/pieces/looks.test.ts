@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { decodePicture } from '../../../src/parsing/files/decode-picture.ts'
 import type { Picture } from '../../../src/parsing/files/picture.ts'
-import { pictureLook } from '../../../src/parsing/files/picture-look.ts'
+import { pictureLook, decodePicture } from '../../../src/parsing/files/picture-look.ts'
 import { readFiles } from '../../support/read-files.ts'
 import { type Analysis, analyzeMessage } from '../../../src/pieces/analyze.ts'
 import { isSameLook, lookBands, lookPieces } from '../../../src/pieces/looks.ts'
