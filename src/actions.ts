@@ -109,7 +109,6 @@ export function defineAction<
 /** A person who runs an action. */
 export type Operator = { id: string; role: Role | null }
 
-/** What every action needs to run. */
 type ActionApp = { pool: Pool; clock: Clock; config: Pick<App['config'], 'needsFourEyes'> }
 
 /**

@@ -222,7 +222,6 @@ function saidIn(error: ImapFlowError): string {
   return said || reasonOf(error)
 }
 
-/** How often the service is asked for a test message. */
 const ASK_MS = HOUR_MS
 
 /**

@@ -35,7 +35,6 @@ const fileSchema = z.strictObject({
   accounts: z.array(accountSchema).min(1).max(5_000),
 })
 
-/** A folder whose messages are reported. */
 export type CollectedFolder = {
   name: string
   /**

@@ -4,7 +4,6 @@ import { UsageError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { Described, Operations } from './command.ts'
 
-/** The input of a command. */
 type CommandContext = { args: readonly string[]; config: Config; log: Logger }
 
 /**

@@ -15,7 +15,6 @@ import type { App } from '../app.ts'
 import { CallerError, reasonOf, UsageError } from '../errors.ts'
 import { concealKeys } from '../mail/conceal-keys.ts'
 
-/** How to call a command, and what it does. */
 export type Described = { usage: string; summary: string }
 
 /**

@@ -193,7 +193,6 @@ export async function findDatabaseBytes(db: Db): Promise<number> {
   return found?.bytes ?? 0
 }
 
-/** An event on the graphs. */
 export type ActivityMark = { at: Date; kind: 'version' | 'outage'; detail: string }
 
 /** Stores an event; the first at an instant stays. */

@@ -47,7 +47,6 @@ export async function insertCampaigns(tx: Db, campaigns: readonly NewCampaign[])
     insert into campaigns (id, shard, first_report_id, fingerprints) values ${values}`)
 }
 
-/** A campaign without its fingerprints. */
 export type CampaignHead = { id: string; firstReportId: string }
 
 /** Returns campaigns by id, unordered, without their fingerprints. */

@@ -46,7 +46,6 @@ export type ContactCorrection = {
   address: string
   /** The report that the desk answered. */
   reportId: string | null
-  /** A sentence that gives the reason. */
   reason: string
   since: Date
   until: Date

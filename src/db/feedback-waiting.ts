@@ -67,7 +67,6 @@ async function withdrawMerged(
     where ${isMergedInto(several)} returning report_id as "reportId", number`
 }
 
-/** Whether a feedback report is one of the given ones. */
 function isAmong(keys: readonly FeedbackKey[]): Sql {
   return sql`${isOneOfIds(
     'report_id',

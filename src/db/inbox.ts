@@ -111,7 +111,6 @@ export type Filing = {
   ticket: string | null
   /** The text that the author wrote, without quotations. */
   said: string | null
-  /** What was done with the mail. */
   phrases: readonly Phrase[]
   /** Whether a person should read it. */
   needsLook: boolean

@@ -34,7 +34,6 @@ export async function noteExchangers(
     where mail_exchangers.named_on < excluded.named_on`)
 }
 
-/** A machine that handed over mail of an author to a reporter. */
 export type HandOver = { reporterId: string; ip: string; authorDomain: string }
 
 /**

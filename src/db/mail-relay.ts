@@ -112,7 +112,6 @@ export async function noteResumed(tx: Db, at: Date): Promise<void> {
 /** `feedback`: mail to abuse desks; `letter`: mail to people. */
 export type MailKind = 'feedback' | 'letter'
 
-/** The outcomes that are counted. */
 type MailOutcome = 'sent' | 'refused' | 'bounced'
 
 export type MailTotal = { kind: MailKind; outcome: MailOutcome; total: number }
@@ -139,7 +138,6 @@ export function listMailTotals(db: Db): Promise<MailTotal[]> {
     select kind, outcome, total::float8 as total from mail_totals order by kind, outcome`
 }
 
-/** The number of unsent mails of a kind in a state. */
 export type WaitingMail = { kind: MailKind; state: 'queued' | 'waiting' | 'held'; mails: number }
 
 /** Counts unsent mails, and refused mails that can be sent again. */

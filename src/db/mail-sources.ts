@@ -55,7 +55,6 @@ export function insertMailSource(tx: Db, source: MailSource): Promise<MailSource
     returning ${columns}`
 }
 
-/** Removes a source with its counts, and returns it. */
 export async function removeMailSource(tx: Db, address: string): Promise<MailSource | undefined> {
   const removed = await rowOf(tx)<MailSource>`
     delete from mail_sources where address = ${address} returning ${columns}`

@@ -249,7 +249,6 @@ export async function deferTestimonies(
   return deferred
 }
 
-/** Records how reports were counted before they were counted as redeemed. */
 export async function recordRedeemed(
   tx: Db,
   reports: readonly CountedReport[],

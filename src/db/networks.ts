@@ -123,7 +123,6 @@ export async function hasNetworks(db: Db): Promise<boolean> {
 
 const columns = sql`cidr::text, asn, name, country, contacts, is_muted as "isMuted"`
 
-/** Returns the override of exactly this block. */
 export function findOverride(db: Db, cidr: string): Promise<NetworkOverride | undefined> {
   return rowOf(db)`
     select ${columns} from networks where cidr = ${cidr}::cidr and source = 'manual'`

@@ -9,7 +9,6 @@ import { findReportOrAlias } from './report-aliases.ts'
 import type { Report, ReportKind, ReportState } from './reports.ts'
 import { rowsOf, valuesOf } from './rows.ts'
 
-/** The outcome of a report, as shown to its reporter. */
 export type OwnOutcome = {
   /** Whether the report is kept until its reporter answers a question. */
   isAsking: boolean

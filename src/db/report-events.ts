@@ -125,7 +125,6 @@ export async function listReportsWith(
   return rows.map(({ id }) => id)
 }
 
-/** Returns the number of events of this name of each report that has one. */
 export async function countEvents(
   db: Db,
   event: EventName,
@@ -235,7 +234,6 @@ export function addComment(tx: Db, reportId: string, comment: string): Promise<b
         in ${gap}::text || coalesce(comment, '') || ${gap}::text) = 0`
 }
 
-/** A report as it was when it was judged. */
 export type JudgedAs = {
   id: string
   kind: ReportKind

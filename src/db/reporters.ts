@@ -12,7 +12,6 @@ export type Reporter = { id: string; email: string; role: Role | null }
 /** Disabled accounts cannot do anything; an erasure cannot be reversed. */
 export type ReporterState = 'active' | 'disabled' | 'erasing'
 
-/** A reporter with the hash of the password. */
 export type ReporterSecret = Reporter & { passwordHash: string | null }
 
 /** An account with all that sign-in needs. */
@@ -82,7 +81,6 @@ export function findReporterByEmail(db: Db, email: string): Promise<Account | un
     select ${account} from reporters where email = lower(${email})`
 }
 
-/** Returns the account with an id, in any state. */
 export function findAccount(db: Db, id: string): Promise<Account | undefined> {
   return rowOf(db)`select ${account} from reporters where id = ${id}`
 }
@@ -126,7 +124,6 @@ export async function holdAdmins(tx: Db): Promise<void> {
   )
 }
 
-/** Counts the other active administrators. */
 export function countOtherAdmins(tx: Db, id: string): Promise<number> {
   return numberOf(tx)`
     select count(*) as count from reporters
@@ -172,13 +169,11 @@ export async function holdReporters(
   return emails
 }
 
-/** A reporter's settings for mail. */
 export type ReporterSettings = {
   /** Null: not set, which means English. */
   language: Language | null
   /** Whether answers of abuse desks and open questions are also sent by mail. */
   wantsAnswers: boolean
-  /** Whether a summary of each month is sent by mail. */
   wantsSummary: boolean
   /** Whether letters advise how to unsubscribe from reported mail. */
   wantsAdvice: boolean

@@ -19,7 +19,6 @@ export async function insertRawMessages(tx: Db, messages: readonly RawMessage[])
   )
 }
 
-/** Returns the message of a report as it was received. */
 export async function findRawMessage(db: Db, id: string): Promise<Buffer | undefined> {
   const [packed] = await listRawMessages(db, [id])
   return packed && unpack(packed)
@@ -309,7 +308,6 @@ export function listActiveReporters(
     group by reporter_id order by reporter_id limit ${page.limit}`
 }
 
-/** Returns the number of reports of each reporter with ids from `from` on and below `to`. */
 export async function countReportsBetween(
   db: Db,
   reporterIds: readonly string[],

@@ -233,7 +233,6 @@ export async function insertSearchNews(
 /** A note that the terms of reports must be written again. */
 export type SearchNote = { id: string; reportIds: readonly string[] }
 
-/** Returns the oldest notes. */
 export function listSearchNews(db: Db, limit: number): Promise<SearchNote[]> {
   return rowsOf(db)`
     select id, report_ids as "reportIds" from search_news order by id limit ${limit}`
@@ -293,10 +292,8 @@ export async function listUnindexed(db: Db, limit: number): Promise<Unindexed> {
   return { ids, completeUntil: first && uuidTime(first.id) }
 }
 
-/** A search that an operator saved. */
 export type SavedSearch = { name: string; query: string }
 
-/** Returns the searches that an operator saved, by name. */
 export function listSavedSearches(db: Db, reporterId: string): Promise<SavedSearch[]> {
   return rowsOf(db)`
     select name, query from saved_searches where reporter_id = ${reporterId} order by name`

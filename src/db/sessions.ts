@@ -14,7 +14,6 @@ export type SignedInBrowser = {
   handle: string
   openedAt: Date
   seenAt: Date
-  /** The User-Agent of the browser. */
   agent: string
 }
 
@@ -133,7 +132,6 @@ export const scopes = ['report', 'read', 'retract', 'account', 'on-behalf'] as c
 
 export type TokenScope = (typeof scopes)[number]
 
-/** The scopes of tokens that were created without a choice of scopes. */
 export const usualScopes: readonly TokenScope[] = ['report', 'read', 'retract']
 
 /** A token as shown to its owner, without the secret and its hash. */

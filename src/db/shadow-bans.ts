@@ -18,7 +18,6 @@ export type ShadowBan = {
 const columns = sql`reporter_id as "reporterId", reason, imposed_at as "imposedAt",
   imposed_by as "imposedBy"`
 
-/** Returns the given reporters that are banned. */
 export async function listBannedAmong(
   db: Db,
   reporterIds: readonly string[],

@@ -10,7 +10,6 @@ import { decoded, plainText, withoutAccents, withoutHz } from './plain-forms.ts'
 import { isMachineMade, isReadable, mailboxPieces } from './readable.ts'
 import { between, eachSuspect, hasPath, trimmed } from './text-words.ts'
 
-/** How to conceal. */
 export type ConcealOptions = {
   identity: Identity
   codes: Codes

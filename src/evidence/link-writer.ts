@@ -10,7 +10,6 @@ import { between } from './text-words.ts'
 const LINK_DEPTH_MAX = 3
 const LINKS_MAX = 5_000
 
-/** How the parts of a link are written. */
 type LinkParts = {
   host: (name: string) => string
   mailbox: (address: string) => string

@@ -86,7 +86,6 @@ async function pauseConsumer(
   return true
 }
 
-/** A change that an administrator makes to a consumer. */
 export type ConsumerChange =
   | { do: 'pause'; until: Date | null }
   | { do: 'resume' }

@@ -39,7 +39,6 @@ const schema = z.object({
   scopes: z.array(z.string()).max(100).default([]),
 })
 
-/** Converts a consumer to the export format. */
 export function lineOf(consumer: ConsumerDetails, scopes: readonly ConsumerScope[]): ConsumerLine {
   const { address, state, pausedUntil, format, form, pace, takes } = consumer
   const { hourlyMax, connectionsMax, note } = consumer

@@ -59,7 +59,6 @@ async function listMergedSources(
   return sources
 }
 
-/** One feedback report with the content to compose it from. */
 type FeedbackPart = {
   feedback: Feedback
   content: FeedbackContent

@@ -109,7 +109,6 @@ export type ShownRequest = {
   isOpen: boolean
 }
 
-/** Returns the request for the original of a report, for its reporter. */
 export async function findShownRequest(
   db: Db,
   report: { id: string; reporterId: string },

@@ -23,7 +23,6 @@ export const handleInbound = defineQueue({
   batchSize: 10,
 })
 
-/** Sends feedback that is due. */
 export const paceFeedback = defineQueue({
   name: 'pace-feedback',
   payload: z.object({}),

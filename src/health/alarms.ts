@@ -2,7 +2,6 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../durations.ts'
 import type { Phrase } from '../phrase.ts'
 import { type Condition, type ConditionCode, conditionCodes, definitionOf } from './conditions.ts'
 
-/** The level at which an alarm is raised. */
 type AlarmLevel = 'warning' | 'critical'
 
 export type Alarm = { code: ConditionCode; level: AlarmLevel; reason: Phrase }

@@ -6,7 +6,6 @@ import type { Phrase } from '../phrase.ts'
  */
 export type Level = 'ok' | 'off' | 'unknown' | 'warning' | 'critical'
 
-/** The unit of a condition's value and bounds. */
 type Unit = 'seconds' | 'days' | 'percent' | 'count' | 'gigabytes'
 
 /** The values from which a condition is a warning or critical; null: never. */

@@ -40,7 +40,6 @@ export type FeedbackReportInput = {
   domain: string
   facts: FeedbackFacts
   explanation: FeedbackExplanation
-  /** The copy of the reported message. */
   original: MessageCopy
 }
 

@@ -6,7 +6,6 @@ import { messageAtStart } from './message.ts'
 import { leafBytes, type MimeLeaf } from './mime-leaves.ts'
 import { isMarkedOriginal, isMessage, isNamedMessage, openedLeaves, wrapperOf } from './wrapper.ts'
 
-/** The messages in a mail that a reporter sent in. */
 export type ForwardedMessages = {
   /** The attached messages in their order, with the exact bytes that were attached. */
   messages: Buffer[]

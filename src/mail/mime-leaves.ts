@@ -44,7 +44,6 @@ export function readMime(raw: Buffer, header?: Header): MimeMessage {
   return { fields: its.fields, leaves: written }
 }
 
-/** The first leaf of a type. */
 export function findLeaf({ leaves }: MimeMessage, type: string): MimeLeaf | undefined {
   return leaves.find((leaf) => leaf.type === type)
 }

@@ -91,7 +91,6 @@ type WatchedZone = {
   ask: (name: string, about: { subject: string; family: 4 | 6 | undefined }) => Promise<ZoneReply>
 }
 
-/** Dependencies of a watched zone. */
 export type WatchOptions = {
   resolve: Resolve
   clock: Clock

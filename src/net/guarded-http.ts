@@ -130,7 +130,6 @@ export function createGuardedFetch(
   }
 }
 
-/** The body and the additional headers of a POST. */
 export type PublicPost = { body: string; headers: Readonly<Record<string, string>> }
 
 /**

@@ -12,7 +12,6 @@ const FRONT_PATH = '/api/front'
 
 /** The requests of a front to its main installation. They reject with `MainUnavailable`. */
 export type MainClient = {
-  /** Asks a question in JSON. */
   ask: <T>(question: string, given: object, answer: z.ZodType<T>) => Promise<T>
   /**
    * Resolves when the main installation has stored the entries. Returns those that cannot be

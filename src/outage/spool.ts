@@ -42,7 +42,6 @@ export type Spool = {
   take: (
     work: (entries: readonly SpoolEntry[]) => Promise<readonly SpoolEntry[]>,
   ) => Promise<number>
-  /** Reads the folder. */
   state: () => Promise<SpoolState>
   /**
    * Returns why no entry can be appended (see `findSpoolFault`), as found within the last `msMax`;

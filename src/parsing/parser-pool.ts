@@ -74,7 +74,6 @@ export type AnalysisDigest = Pick<
     text: Uint32Array | undefined
     /** The subjects whose reputation the message affects, without the autonomous system. */
     subjects: readonly Subject[]
-    /** The verified domains and their parent domains. */
     verifiedDomains: readonly string[]
     linkParts: LinkParts
     packed: Packed

@@ -54,7 +54,6 @@ const limitsAnswer = z.object({
   limits: z.array(z.custom<RateLimit>((value) => typeof value === 'object' && value !== null)),
 })
 
-/** Answers the question for the owner of a token. */
 export async function answerToken(
   db: Db,
   { hash }: z.infer<typeof tokenQuestion>,

@@ -222,7 +222,6 @@ function createPresentLimits(app: LimitNeeds) {
   }
 }
 
-/** Returns the limits that are switched on. */
 export async function listPresentLimits(db: Db): Promise<RateLimit[]> {
   return (await listRateLimits(db)).filter(({ behavior }) => behavior !== 'off')
 }

@@ -19,7 +19,6 @@ import { queueTestWebhook } from './deliver-webhooks.ts'
 
 type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'>
 
-/** Maximum number of webhooks per reporter. */
 export const WEBHOOKS_MAX = 5
 /**
  * Maximum number of test deliveries per hour and webhook, because each is a request to an external

@@ -7,11 +7,8 @@ import { namesMacros, weightOf } from './file-kinds.ts'
 export type FileContents = {
   /** The names of the files in it, at most 50: of programs first. */
   names?: string[]
-  /** How many more files are in it. */
   more?: number
-  /** Whether files in it are encrypted. */
   isEncrypted?: true
-  /** Whether it has macros. */
   hasMacros?: true
 }
 

@@ -131,7 +131,6 @@ async function stopPart({ child, timer }: Running, msMax: number): Promise<void>
   clearTimeout(killer)
 }
 
-/** The environment of `start`. */
 export type StartContext = {
   config: Config
   log: Logger

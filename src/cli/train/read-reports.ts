@@ -96,7 +96,6 @@ async function filesIn(folder: string): Promise<string[]> {
 const PAGE = 1_000
 /** Maximum number of reports; each takes about 10 KB of memory. */
 const REPORTS_MAX = 100_000
-/** Number of stored messages that are read at once. */
 const MESSAGES_AT_ONCE = 50
 
 type Voices = { unwanted: Set<string>; wanted: Set<string> }

@@ -29,7 +29,6 @@ import {
   withoutTags,
 } from './recipients-in-text.ts'
 
-/** The outcome of delivery for one recipient. */
 export type BounceResult = {
   /** The address as the reporting system gives it; empty when it gives none. */
   recipient: string

@@ -47,7 +47,6 @@ export function transcribedStatus(transcript: string): string | undefined {
   return [...transcript.matchAll(givenStatus)].at(-1)?.[1]
 }
 
-/** The text of HTML without its tags. */
 export function withoutTags(html: string): string {
   return html
     .replace(/<(?:br|p|div|tr|li|h\d)\b[^>]{0,500}>/gi, '\n')

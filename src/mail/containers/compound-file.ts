@@ -43,7 +43,6 @@ const entriesMax = 50_000
 const miniSectorBytes = 64
 const miniStreamMax = 4096
 
-/** Whether the bytes begin with the signature of a compound file. */
 export function looksCompound(bytes: Buffer): boolean {
   return bytes.subarray(0, signature.length).equals(signature)
 }

@@ -1,6 +1,5 @@
 import { plainLine } from '../disguise/plain-text.ts'
 
-/** Kinds of words that are counted. */
 const wordKinds = [
   'money',
   'urgency',

@@ -29,7 +29,6 @@ export type ShingleHalves = { type: number; hi: number; lo: number; of?: Halves 
 /** A 64-bit hash as two unsigned halves. */
 type Halves = { hi: number; lo: number }
 
-/** Size of a packed piece in bytes. */
 export const PIECE_BYTES = 9
 /** Size of a packed pair in bytes. */
 export const PAIR_BYTES = 11

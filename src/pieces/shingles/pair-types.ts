@@ -14,7 +14,6 @@ export type PairType = {
   name: string
   /** The type of the counted piece, whose unique counter rises. */
   counted: PieceName
-  /** The type of the other piece. */
   unique: PieceName
   /** Meaning of the unique counter, as a sentence. */
   meaning: string

@@ -11,7 +11,6 @@ export type PieceType = {
    */
   number: number
   name: PieceName
-  /** Meaning of the piece, as a sentence. */
   meaning: string
 }
 

@@ -26,7 +26,6 @@ const typeMax: Partial<Record<PieceName, number>> = {
   'html-comment': 4,
 }
 const usualMax = 8
-/** Maximum number of pairs of a message. */
 const pairsMax = 90
 /** Maximum number of pieces of each of the two types that form one type of pair. */
 const pairedMax = 4

@@ -89,7 +89,6 @@ export type ReportContext = {
   submitterAsn?: number | null | undefined
   /** Country of the network of the origin: ISO 3166-1 alpha-2. */
   originCountry?: string | null | undefined
-  /** The campaign of the message. */
   campaignId?: string | null | undefined
 }
 

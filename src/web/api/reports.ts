@@ -83,7 +83,6 @@ async function listReports(
 /** A report as `GET /api/v1/reports/:id` returns it. */
 export type ReportJson = z.infer<typeof reportSchema>
 
-/** Reads the details of a report and converts it to the API format. */
 export async function describeReport(db: Db, report: Report): Promise<ReportJson> {
   return reportJson(report, await findReportDetails(db, report))
 }

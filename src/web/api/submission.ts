@@ -180,7 +180,6 @@ export const takenTypes = [
   ...Object.keys(fileTypes),
 ].join(', ')
 
-/** Maximum number of files in one form. */
 export const FILES_MAX = 100
 const REMARK_BYTES_MAX = 16_000
 /** The maximum size in bytes of a body with the given media type, including its encoding. */

@@ -54,7 +54,6 @@ export type Need =
 /** The content of a body or response: a schema, text or bytes. */
 export type Content = SchemaName | 'text' | 'bytes' | 'file' | 'form' | 'lines'
 
-/** A successful response. */
 export type OperationResponse = {
   description: string
   content?: Readonly<Record<string, Content>>

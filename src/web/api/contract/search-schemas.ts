@@ -6,7 +6,6 @@ import { instant, list, reportId, reportLineSchema } from './report-schemas.ts'
 const PAGE_MAX = 200
 const text = z.string().nullable()
 
-/** A search and a page of what it finds. */
 export const searchPageSchema = z.object({
   q: z
     .string()

@@ -292,7 +292,6 @@ function fail(why: string): never {
   throw new MilterError(why)
 }
 
-/** Whether the first filter has settled a message. */
 function isSettled({ first }: Message): boolean {
   return first !== undefined && !first.is_skipped
 }
