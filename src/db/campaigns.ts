@@ -5,7 +5,7 @@ import { shardOf, uuidOf } from '../world.ts'
 import { lockClasses } from './lock-keys.ts'
 import type { Db } from './pool.ts'
 import { isId, isOneOfIds, prepared, preparedInsert, preparedRowsOf } from './prepared.ts'
-import { bigintArray, first, numberOf, rowOf, rowsOf, valuesOf } from './rows.ts'
+import { bigintArray, numberOf, rowOf, rowsOf, valuesOf } from './rows.ts'
 
 /** A campaign, with the fingerprints of its first message. */
 export type Campaign = { id: string; fingerprints: Fingerprints }
@@ -137,9 +137,9 @@ function byKey(a: SignedKey, b: SignedKey): number {
 
 /** Returns the campaign that a report counts for; undefined when it has none or is not counted. */
 export async function findCampaignOf(db: Db, reportId: string): Promise<string | undefined> {
-  const found = await db.query<{ campaignId: string | null }>(sql`
-    select campaign_id as "campaignId" from counted_reports where ${isId('id', reportId)}`)
-  return first(found)?.campaignId ?? undefined
+  const [campaignId] = await valuesOf(db)<string | null>`
+    select campaign_id from counted_reports where ${isId('id', reportId)}`
+  return campaignId ?? undefined
 }
 
 /**

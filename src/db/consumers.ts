@@ -6,7 +6,7 @@ import type { HealthRecord } from '../verdict/contact-health.ts'
 import { uuidFloor, uuidv7 } from '../world.ts'
 import type { Db } from './pool.ts'
 import { isOneOf, prepared } from './prepared.ts'
-import { changesAny, first, rowOf, rowsOf } from './rows.ts'
+import { changesAny, rowOf, rowsOf } from './rows.ts'
 
 /** A recipient of feedback reports: an abuse desk found by its network, or one that enrolled. */
 export type Consumer = HealthRecord & {
@@ -228,17 +228,12 @@ export function listConsumerPage(
 }
 
 /** Returns one consumer, by its id or its address. */
-export async function findConsumerDetails(
+export function findConsumerDetails(
   db: Db,
   by: { id: string } | { address: string },
 ): Promise<ConsumerDetails | undefined> {
-  const answer =
-    'id' in by
-      ? await db.query<ConsumerDetails>(sql`
-        select ${LIST_COLUMNS} from consumers where id = ${by.id}`)
-      : await db.query<ConsumerDetails>(sql`
-        select ${LIST_COLUMNS} from consumers where address = ${by.address}`)
-  return first(answer)
+  const which = 'id' in by ? sql`id = ${by.id}` : sql`address = ${by.address}`
+  return rowOf(db)`select ${LIST_COLUMNS} from consumers where ${which}`
 }
 
 /** Stores from when, until when and why a consumer gets originals; null: it has no contract. */

@@ -4,7 +4,7 @@ import { uuidFloor } from '../world.ts'
 import { generationTables, partitionedTables } from './partitions.ts'
 import type { Db } from './pool.ts'
 import { isOneOfIds, prepared, preparedRowOf, preparedRowsOf } from './prepared.ts'
-import { first, rowOf, rowsOf, withoutWaiting } from './rows.ts'
+import { rowOf, rowsOf, withoutWaiting } from './rows.ts'
 
 /** The number of the oldest waiting rows among which the one waiting longest is sought. */
 const OLDEST_MAX = 100
@@ -304,10 +304,8 @@ export function listHealthSettings(db: Db): Promise<HealthSettings[]> {
 
 /** Returns the settings of a condition; every setting that was never made is null. */
 export async function getHealthSettings(tx: Db, code: string): Promise<HealthSettings> {
-  const found = first(
-    await tx.query<HealthSettings>(sql`
-      select ${settings} from health_settings where code = ${code}`),
-  )
+  const found = await rowOf(tx)<HealthSettings>`
+    select ${settings} from health_settings where code = ${code}`
   const none = { warning: null, critical: null, silencedUntil: null, silenceReason: null }
   return found ?? { code, ...none, doneAt: null }
 }

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import type { Db } from './pool.ts'
 import { preparedInsert } from './prepared.ts'
-import { first } from './rows.ts'
+import { rowOf } from './rows.ts'
 
 export type KeptAnswer = { status: number; body: string }
 
@@ -18,10 +18,7 @@ export async function claimIdempotencyKey(
     insert into idempotency_keys (key_hash, body_hash, created_at) values (${claim.keyHash},
       ${claim.bodyHash}, ${claim.now})
     on conflict (key_hash) do nothing`)
-  const row = first(
-    await db.query<Row>(sql`
-      select ${columns} from idempotency_keys where key_hash = ${claim.keyHash}`),
-  )
+  const row = await findKey(db, claim.keyHash)
   return { bodyHash: row?.bodyHash ?? claim.bodyHash, answer: row && answerOf(row) }
 }
 
@@ -36,15 +33,17 @@ export async function keepFirstAnswer(
 ): Promise<KeptAnswer | undefined> {
   await db.query(sql`update idempotency_keys set answer_status = ${status}, answer_body = ${body}
     where key_hash = ${keyHash} and answer_status is null`)
-  const row = first(
-    await db.query<Row>(sql`select ${columns} from idempotency_keys where key_hash = ${keyHash}`),
-  )
+  const row = await findKey(db, keyHash)
   return row && answerOf(row)
 }
 
 type Row = { bodyHash: Buffer; status: number | null; body: string | null }
 
-const columns = sql`body_hash as "bodyHash", answer_status as "status", answer_body as "body"`
+function findKey(db: Db, keyHash: Buffer): Promise<Row | undefined> {
+  return rowOf(db)`
+    select body_hash as "bodyHash", answer_status as "status", answer_body as "body"
+    from idempotency_keys where key_hash = ${keyHash}`
+}
 
 function answerOf({ status, body }: Row): KeptAnswer | undefined {
   return status === null || body === null ? undefined : { status, body }

@@ -3,7 +3,7 @@ import type { Listing, ListName } from '../verdict/lists/list.ts'
 import { uuidFloor, uuidTime } from '../world.ts'
 import { lockClasses } from './lock-keys.ts'
 import type { Db } from './pool.ts'
-import { changesAny, first, rowOf, rowsOf, valuesOf } from './rows.ts'
+import { changesAny, rowOf, rowsOf, valuesOf } from './rows.ts'
 
 const columns = sql`list, name, category, listed_since as since, listed_until as until, times,
   reporters_at_least as "reportersAtLeast", last_seen as "lastSeen", pardoned_at as "delistedAt",
@@ -13,9 +13,9 @@ const columns = sql`list, name, category, listed_since as since, listed_until as
  * Locks the writing of lists until the transaction ends; false when another process holds the lock.
  */
 export async function claimLists(tx: Db): Promise<boolean> {
-  const answer = await tx.query<{ free: boolean }>(sql`
-    select pg_try_advisory_xact_lock(${lockClasses.listings}, 0) as free`)
-  return first(answer)?.free ?? false
+  const [isFree = false] = await valuesOf(tx)<boolean>`
+    select pg_try_advisory_xact_lock(${lockClasses.listings}, 0)`
+  return isFree
 }
 
 /** Returns the entries with the given names, current and past, unordered. */

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import { afterCommit } from './nodes.ts'
 import type { Db } from './pool.ts'
 import { prepared } from './prepared.ts'
-import { changesAny, first, rowsOf } from './rows.ts'
+import { changesAny, rowOf, rowsOf } from './rows.ts'
 
 /** The state of our own mail server (the relay), shared by all processes. */
 export type MailRelay = {
@@ -32,7 +32,7 @@ const healthy: MailRelay = {
 }
 
 export async function findMailRelay(db: Db): Promise<MailRelay> {
-  return first(await db.query<MailRelay>(sql`select ${columns} from mail_relay`)) ?? healthy
+  return (await rowOf(db)<MailRelay>`select ${columns} from mail_relay`) ?? healthy
 }
 
 /**

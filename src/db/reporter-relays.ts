@@ -1,7 +1,7 @@
 import sql, { bulk } from 'sql-template-tag'
 import type { Db } from './pool.ts'
 import { isOneOf, preparedRowsOf } from './prepared.ts'
-import { changesAny, first, numberOf, rowsOf, valuesOf } from './rows.ts'
+import { changesAny, numberOf, rowsOf, valuesOf } from './rows.ts'
 
 /**
  * How a relay became known: `set` by the reporter; `learned` from earlier reports; `proposed` by
@@ -154,9 +154,9 @@ export async function listLastExaminations(
 
 /** Returns the reporter whose reports were searched last; undefined when there is none. */
 export async function findLastExaminedReporter(db: Db): Promise<string | undefined> {
-  const answer = await db.query<{ id: string }>(sql`select reporter_id as id from relay_lessons
-    order by learned_at desc, reporter_id desc limit 1`)
-  return first(answer)?.id
+  const [id] = await valuesOf(db)`select reporter_id from relay_lessons
+    order by learned_at desc, reporter_id desc limit 1`
+  return id
 }
 
 /** Stores that a reporter's reports were searched for relays. */

@@ -4,7 +4,7 @@ import type { Language } from '../texts/messages.ts'
 import { lockedWith } from './nodes.ts'
 import type { Db } from './pool.ts'
 import { isOneOf, prepared } from './prepared.ts'
-import { changesAny, first, numberOf, rowOf } from './rows.ts'
+import { changesAny, numberOf, rowOf, valuesOf } from './rows.ts'
 
 /** A person with an account. The role is null for a reporter. */
 export type Reporter = { id: string; email: string; role: Role | null }
@@ -31,13 +31,13 @@ export async function insertReporter(
   db: Db,
   reporter: ReporterSecret & { createdAt: Date },
 ): Promise<string | undefined> {
-  const answer = await db.query<{ id: string }>(sql`
+  const [id] = await valuesOf(db)`
     insert into reporters (id, email, password_hash, role, created_at)
     values (${reporter.id}, lower(${reporter.email}), ${reporter.passwordHash},
       ${reporter.role}, ${reporter.createdAt})
     on conflict (email) do nothing
-    returning id`)
-  return first(answer)?.id
+    returning id`
+  return id
 }
 
 /**
@@ -218,9 +218,9 @@ export function findMailInAddress(db: Db, reporterId: string): Promise<MailInAdd
 
 /** Returns the reporter whose mail-in address has this secret. */
 export async function findMailInReporter(db: Db, secretHash: Buffer): Promise<string | undefined> {
-  const answer = await db.query<{ reporterId: string }>(sql`
-    select reporter_id as "reporterId" from mail_in_addresses where secret_hash = ${secretHash}`)
-  return first(answer)?.reporterId
+  const [reporterId] = await valuesOf(db)`
+    select reporter_id from mail_in_addresses where secret_hash = ${secretHash}`
+  return reporterId
 }
 
 /**

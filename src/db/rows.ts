@@ -143,10 +143,6 @@ const STATEMENT_ROWS = [250, 60, 15, 4, 1] as const
 
 type Values = readonly RawValue[]
 
-export function first<T>({ rows }: { rows: T[] }): T | undefined {
-  return rows[0]
-}
-
 /**
  * One row, as the source of a statement whose commit then does not wait for the disk. Use it for
  * data that is stored again soon, so that losing it in a crash does no harm.

@@ -3,7 +3,8 @@ import { uuidv7 } from '../world.ts'
 import type { Db } from './pool.ts'
 import type { Role } from '../roles.ts'
 import type { Reporter } from './reporters.ts'
-import { changesAny, first, named, numberOf, rowOf, rowsOf } from './rows.ts'
+import { changesAny, numberOf, rowOf, rowsOf } from './rows.ts'
+import { preparedRowOf } from './prepared.ts'
 
 /**
  * A browser in which a reporter is signed in. It does not contain the session id, which is a
@@ -174,13 +175,12 @@ export type TokenOwner = Reporter & {
 }
 
 /** Returns the active account that a token belongs to. */
-export async function findTokenOwner(db: Db, hash: Buffer): Promise<TokenOwner | undefined> {
-  const answer = await db.query<TokenOwner>(named('find-token-owner')`
+export function findTokenOwner(db: Db, hash: Buffer): Promise<TokenOwner | undefined> {
+  return preparedRowOf(db)`
     select reporters.id, email, reporters.role, tokens.role as "tokenRole",
       totp_secret is not null as "hasTotp", scopes, used_at as "usedAt"
     from tokens join reporters on reporters.id = tokens.reporter_id
-    where token_hash = ${hash} and state = 'active'`)
-  return first(answer)
+    where token_hash = ${hash} and state = 'active'`
 }
 
 /** Stores the time of a token's use, unless a use after `after` is stored. */
