@@ -180,13 +180,10 @@ export async function queueShadowed(
   limit: number,
 ): Promise<FeedbackKey[]> {
   const isDue = which !== 'all' && 'dueAt' in which
-  const consumerId = which !== 'all' && 'consumerId' in which ? which.consumerId : null
-  const reportIds = which !== 'all' && 'reportIds' in which ? which.reportIds : null
   const isMeant = isDue
     ? sql`state = 'shadowed' and finished_at is null and due_at <= ${which.dueAt}`
     : sql`state = 'shadowed' and finished_at is not null and due_at is null
-      and (${consumerId}::uuid is null or consumer_id = ${consumerId}::uuid)
-      and (${reportIds}::uuid[] is null or report_id = any(${reportIds}::uuid[]))`
+      and ${isChosen(which)}`
   const keys = await rowsOf(tx)<FeedbackKey>`
     select report_id as "reportId", number from feedback_reports
     where ${isMeant} order by report_id, number limit ${limit}`
@@ -294,6 +291,13 @@ export type HeldChoice =
   | { reportIds: readonly string[] }
   | 'all'
 
+function isChosen(which: HeldChoice): Sql {
+  if (which === 'all') return sql`true`
+  if ('consumerId' in which) return sql`consumer_id = ${which.consumerId}`
+  if ('reportIds' in which) return sql`report_id = any(${which.reportIds}::uuid[])`
+  return sql`report_id = ${which.reportId} and number = ${which.number}`
+}
+
 /**
  * Queues held or refused feedback reports again and deletes their copies, because they are composed
  * again. Skips refused ones whose address is suppressed or unhealthy. The caller must create their
@@ -304,15 +308,9 @@ export async function releaseFeedback(
   { which, from, now }: { which: HeldChoice; from: ReleasedState; now: Date },
   limit: number,
 ): Promise<FeedbackKey[]> {
-  const one = which !== 'all' && 'reportId' in which ? which : undefined
-  const consumerId = which !== 'all' && 'consumerId' in which ? which.consumerId : null
-  const reportIds = which !== 'all' && 'reportIds' in which ? which.reportIds : null
   const { rows: held } = await tx.query<FeedbackKey>(sql`
     select report_id as "reportId", number from feedback_reports
-    where state = ${from} and (${consumerId}::uuid is null or consumer_id = ${consumerId}::uuid)
-      and (${one?.reportId}::uuid is null or (report_id = ${one?.reportId}::uuid
-        and number = ${one?.number}))
-      and (${reportIds}::uuid[] is null or report_id = any(${reportIds}::uuid[]))
+    where state = ${from} and ${isChosen(which)}
       and (${from} = 'held' or not exists (select from suppressions
           where suppressions.address = lower(feedback_reports.address)
             and (until is null or until > ${now}))
