@@ -142,7 +142,7 @@ function weekLines({ series }: KnownPiece, prefix: Prefix, look: Look): string[]
   const lines = Array.from({ length: DAYS }, (_, place) => {
     const day = today - DAYS + 1 + place
     const sums = days.get(day)
-    const date = dayWords(new Date(day * DAY_MS)).padEnd(NAME_COLUMNS)
+    const date = dates.format(new Date(day * DAY_MS)).padEnd(NAME_COLUMNS)
     if (!sums) return `  ${date}`.trimEnd()
     const bar = (look.isAscii ? '#' : '█').repeat(Math.max(1, (heightOf(sums) / most) * room))
     return `  ${date}${bar} ${amountsOf(sums)}`
@@ -234,10 +234,6 @@ function numberCell(value: number): string {
 }
 
 const dates = new Intl.DateTimeFormat('en-GB', { day: '2-digit', month: 'short', timeZone: 'UTC' })
-
-function dayWords(at: Date): string {
-  return dates.format(at)
-}
 
 const plain = new Map([
   ['“', '"'],

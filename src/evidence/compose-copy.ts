@@ -74,7 +74,7 @@ function originalType(fields: readonly HeaderField[], concealer: Concealer): str
   const charset = /;\s*charset\s*=\s*"?([\w-]{2,20})\b/i.exec(value ?? '')?.[1]?.toLowerCase()
   if (type === undefined) return undefined
   const shown = shownType(type, concealer)
-  return charset !== undefined && isCharset(charset) ? `${shown}; charset=${charset}` : shown
+  return charset !== undefined && charsets.test(charset) ? `${shown}; charset=${charset}` : shown
 }
 
 /** A media type in small letters; one of groups of four letters may be an encoding. */
@@ -82,11 +82,7 @@ function shownType(type: string, { fileName }: Concealer): string {
   return /(?:\b[a-z\d]{4}\.){2}/.test(type) ? 'other' : fileName(type)
 }
 
-/** Whether a name is that of a charset, and so cannot be a code for the recipient. */
-function isCharset(name: string): boolean {
-  return charsets.test(name)
-}
-
+/** Names of charsets, which cannot be codes for the recipient. */
 const charsets = new RegExp(
   '^(?:us-ascii|utf-\\d{1,2}|iso-(?:8859-\\d{1,2}|2022-[a-z]{2})|windows-\\d{3,4}|koi8-[ru]|big5|' +
     'gb(?:k|2312|18030)|shift_jis|euc-[a-z]{2})$',

@@ -1,6 +1,6 @@
 import type { App, WorkApp } from '../app.ts'
 import { findScopes, type FoundScope } from '../db/consumer-scopes.ts'
-import { ensureConsumers, type NewConsumer } from '../db/consumers.ts'
+import { ensureConsumers } from '../db/consumers.ts'
 import type { Db } from '../db/pool.ts'
 import { listReporterEmails } from '../db/reporters.ts'
 import type { MergedNetwork, Network, NetworkLayer } from '../origin/networks.ts'
@@ -67,7 +67,9 @@ export async function drawConsequences(
     return { consequence, also: additionalRecipients(judged, consequence) }
   })
   const wanted = drawn.flatMap(({ consequence, also }) => [
-    ...(consequence.action === 'forward' ? [deskAt(consequence.to)] : []),
+    ...(consequence.action === 'forward'
+      ? [{ address: consequence.to, source: 'network' as const }]
+      : []),
     ...also.map(({ address, source, format }) => ({ address, source, format })),
   ])
   const missing = wanted.filter(({ address }) => !consumers.has(address))
@@ -81,10 +83,6 @@ export async function drawConsequences(
     }),
     why: [...consequence.why, ...also.map(({ why }) => why)],
   }))
-}
-
-function deskAt(address: string): NewConsumer {
-  return { address, source: 'network' }
 }
 
 type Recipient = Pick<OtherRecipient, 'address' | 'recipientRole' | 'keepsTokens'>

@@ -132,7 +132,7 @@ function splitEntries(value: string): Entry[] {
       const inner = value.slice(at + 1, end)
       if (char === '<') entry.angle ??= inner
       else if (char === '(') entry.comment += inner
-      else entry.words += unescapeQuoted(inner)
+      else entry.words += inner.replace(/\\(.)/gs, '$1')
       at = end + 1
       continue
     }
@@ -195,8 +195,4 @@ function readEntry({ words, angle, comment }: Entry): Mailbox | undefined {
   const address = pieces.findLast((piece) => piece.includes('@')) ?? ''
   const name = pieces.filter((piece) => piece !== address).join(' ')
   return { name: name === '' ? comment : name, address }
-}
-
-function unescapeQuoted(text: string): string {
-  return text.replace(/\\(.)/gs, '$1')
 }

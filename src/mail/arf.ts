@@ -114,7 +114,7 @@ export function assembleReport(
   { machine, last, format }: ReportParts,
 ): Buffer {
   const { from, to, replyTo, unsubscribe, corrects, facts, explanation, original } = input
-  const messageId = messageIdOf(input)
+  const messageId = `<${input.token}@${input.domain}>`
   checkHeader({
     addresses: [from, to, replyTo],
     messageIds: [messageId, corrects],
@@ -128,10 +128,6 @@ export function assembleReport(
   const contentType = `${type};\r\n boundary="${boundary}"`
   const body = parts.map((part) => `--${boundary}\r\n${part}\r\n`).join('')
   return Buffer.from(`${header}\r\n${contentType}\r\n\r\n${body}--${boundary}--\r\n`, 'latin1')
-}
-
-function messageIdOf({ token, domain }: Pick<FeedbackReportInput, 'token' | 'domain'>): string {
-  return `<${token}@${domain}>`
 }
 
 type Sent = Omit<FeedbackReportInput, 'original' | 'explanation'>

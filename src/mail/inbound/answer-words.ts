@@ -109,7 +109,7 @@ export function answerIn(words: string): AnswerKind | undefined {
     // The first sentence is the answer; later ones explain it and may contradict it.
     if (index === 0 && kind === undefined) return undefined
     if (kind !== undefined) found.add(kind)
-    else if (contradicts(sentence)) return undefined
+    else if (against.test(sentence)) return undefined
   }
   return found.size === 1 ? [...found][0] : undefined
 }
@@ -142,7 +142,3 @@ const against = new RegExp(
   ].join('|'),
   'iu',
 )
-
-function contradicts(sentence: string): boolean {
-  return against.test(sentence)
-}

@@ -49,7 +49,10 @@ export function createMailMemory(heldMax: number): MailMemory {
     async read(stream, bytesMax, keep) {
       let own = 0
       const hold = (bytes: number) => {
-        const refusal = own + bytes > bytesMax ? tooBig(bytesMax) : noRoom(held + bytes, heldMax)
+        const refusal =
+          own + bytes > bytesMax
+            ? smtpReply(552, `5.3.4 The maximum size is ${bytesMax} bytes`)
+            : noRoom(held + bytes, heldMax)
         const change = refusal ? -own : bytes
         own += change
         held += change
@@ -81,10 +84,6 @@ async function collect(
   }
   if (refusal) throw refusal
   return Buffer.concat(chunks)
-}
-
-function tooBig(bytesMax: number): SmtpReply {
-  return smtpReply(552, `5.3.4 The maximum size is ${bytesMax} bytes`)
 }
 
 function noRoom(held: number, heldMax: number): SmtpReply | undefined {

@@ -117,7 +117,9 @@ function reportJson(
         }
       : null,
     is_reduced: analysis?.details.isReduced === true,
-    links: analysis ? linksJson(analysis) : [],
+    links: analysis
+      ? analysis.details.links.map(({ url, host, where }) => ({ url, host, where }))
+      : [],
     confirmation_asked: isUnconfirmed,
     verdict: analysis ? verdictJson(analysis) : null,
     campaign: same ? campaignJson(same) : null,
@@ -131,10 +133,6 @@ function reportJson(
       ...events.map(eventJson),
     ],
   }
-}
-
-function linksJson({ details }: KeptAnalysis): ReportJson['links'] {
-  return details.links.map(({ url, host, where }) => ({ url, host, where }))
 }
 
 const noRoute = { origin_obstacle: null, submitter: null, hops: [] }
@@ -268,7 +266,7 @@ export function reportHandlers(site: Site) {
 async function receive(req: Request, res: Response, site: Site) {
   const { reporter, admit } = await reportingCaller(req, res, site)
   const type = ((req.headers['content-type'] ?? '').split(';')[0] ?? '').trim().toLowerCase()
-  if (!isTaken(type)) throw wrongType()
+  if (!takenTypes.split(', ').includes(type)) throw wrongType()
   const entry = await admit(1)
   const submission = await readSubmission(req, res, site, { type, ownerId: reporter.id })
   return { reporter, admit, entry, submission }
@@ -384,10 +382,6 @@ async function requireOwnReport(
   if (report.reporterId === caller.id) return { report, reader: 'owner' }
   if (role === undefined || !includesRole(caller.role, role)) throw notFound()
   return { report, reader: 'other' }
-}
-
-function isTaken(type: string): boolean {
-  return takenTypes.split(', ').includes(type)
 }
 
 function wrongType(): ProblemError {

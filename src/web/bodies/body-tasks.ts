@@ -90,15 +90,6 @@ function jsonOf(body: Buffer): unknown {
 }
 
 /**
- * Returns the message in the field `message` of an urlencoded body.
- *
- * @throws ProblemError 400
- */
-function signalerMessage(body: Buffer): Buffer {
-  return messageInBase64(urlencodedField(body, 'message'))
-}
-
-/**
  * Decodes a message in base64.
  *
  * @throws ProblemError 400 if the text is missing or not base64
@@ -143,7 +134,7 @@ export const bodyTasks = {
     readReported(raw, { ...structureLimits, bytesMax }, by),
   submission: (body: Buffer) => messageOfJson(body, submissionSchema),
   bulkItem: (line: Buffer) => messageOfJson(line, bulkItemSchema),
-  signaler: (body: Buffer) => ({ raw: signalerMessage(body) }),
+  signaler: (body: Buffer) => ({ raw: messageInBase64(urlencodedField(body, 'message')) }),
   base64: (text: Buffer) => ({ raw: messageInBase64(text.toString('latin1').trim()) }),
 } as const
 

@@ -7,7 +7,7 @@ import { findRequestState } from '../../feedback/original-requests.ts'
 import { isOriginalAskable } from '../../verdict/consumers.ts'
 import { type AnswerResult, findSent, takeAnswer } from '../../feedback/take-answer.ts'
 import { type AnswerKind, answerKinds, parseAnswerToken } from '../../mail/verp.ts'
-import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
+import { type FormReader, readShortForm } from '../pages/form.ts'
 import { queryOf, sendPage } from '../pages/render.ts'
 import { sameOrigin } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
@@ -35,7 +35,8 @@ export function answerRoutes(site: Needs): Router {
   })
   router.post('/answer/:token/:kind', async (req, res) => {
     const form = await readShortForm(req, res, site)
-    const isOneClick = req.params.kind === 'stop' && asksOneClick(form)
+    // The single field that a mail program sends (RFC 8058 §3.1).
+    const isOneClick = req.params.kind === 'stop' && form.text('List-Unsubscribe') === 'One-Click'
     // Mail programs may send one-click requests from anywhere (RFC 8058); pages only from this
     // site.
     if (!isOneClick) refuseForeign(req, res, () => undefined)
@@ -48,11 +49,6 @@ export function answerRoutes(site: Needs): Router {
     await sendQuestion(req, res, site, question, taken)
   })
   return router
-}
-
-/** Whether the form contains the single field that a mail program sends (RFC 8058 §3.1). */
-function asksOneClick(form: Form): boolean {
-  return form.text('List-Unsubscribe') === 'One-Click'
 }
 
 async function findQuestion(
