@@ -25,21 +25,6 @@ import { stopFeedback } from './change-consumer.ts'
 import { askForOriginal, findRequestState } from './original-requests.ts'
 import { type NextContact, notifyNextContact } from './next-contact.ts'
 
-/** Counts that a desk resolved the reported problem. Call once per answer. */
-export async function markResolved(tx: Db, key: FeedbackKey): Promise<void> {
-  const feedback = await findFeedback(tx, key)
-  if (feedback) await countAnswer(tx, feedback.consumerId, 'resolved')
-}
-
-/**
- * Counts that a desk disputes a report, for administrators to review. The verdict is unchanged and
- * no other party is notified until a person retracts the report. Call once per answer.
- */
-export async function markWrong(tx: Db, key: FeedbackKey): Promise<void> {
-  const feedback = await findFeedback(tx, key)
-  if (feedback) await countAnswer(tx, feedback.consumerId, 'wrong')
-}
-
 /** Time in milliseconds for which the answer "not ours" is valid: networks change owners. */
 const CORRECTION_MS = 180 * DAY_MS
 
@@ -169,10 +154,9 @@ async function applyAnswer(
   app: Pick<App, 'boss' | 'config'>,
   now: Date,
 ): Promise<void> {
-  const key = { reportId, number }
-  if (answer === 'resolved') await markResolved(tx, key)
-  if (answer === 'wrong') await markWrong(tx, key)
-  if (answer === 'not-ours') await markNotOurs(tx, key, app, now)
+  // A disputed report stays as it is until a person retracts it; administrators see the count.
+  if (answer === 'resolved' || answer === 'wrong') await countAnswer(tx, consumerId, answer)
+  if (answer === 'not-ours') await markNotOurs(tx, { reportId, number }, app, now)
   if (answer === 'stop') await stopFeedback(tx, consumerId, 'stop', now)
 }
 

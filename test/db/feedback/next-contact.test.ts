@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from 'vitest'
-import { ensureConsumers } from '../../../src/db/consumers.ts'
+import { countAnswer, ensureConsumers } from '../../../src/db/consumers.ts'
 import { listFeedback } from '../../../src/db/feedback-reports.ts'
 import { listSuppressed, suppress } from '../../../src/db/suppressions.ts'
-import { markNotOurs, markResolved, markWrong } from '../../../src/feedback/take-answer.ts'
+import { markNotOurs } from '../../../src/feedback/take-answer.ts'
 import { queueFeedback } from '../../../src/feedback/queue-feedback.ts'
 import { stopFeedback } from '../../../src/feedback/change-consumer.ts'
 import { notifyNextContact } from '../../../src/feedback/next-contact.ts'
@@ -118,11 +118,10 @@ test('if the only contact says so, the registries are queried', async () => {
 
 test('answers are counted for the consumer who gave them', async () => {
   const reportId = await at.reported()
-  const key = { reportId, number: 1 }
-  await markWrong(app.pool, key)
-  await markWrong(app.pool, key)
-  await markResolved(app.pool, key)
-  await markWrong(app.pool, { reportId, number: 9 })
+  const [feedback] = await listFeedback(app.pool, [reportId])
+  for (const answer of ['wrong', 'resolved', 'wrong'] as const) {
+    await countAnswer(app.pool, feedback?.consumerId ?? '', answer)
+  }
   const [counts] = await app.rows(
     'select wrong_answers as wrong, resolved_answers as resolved from consumers',
   )
