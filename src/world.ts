@@ -98,8 +98,8 @@ export function shardOf(id: string): number {
   return Number.parseInt(id.slice(-1), SHARDS)
 }
 
-export function randomShard(random: Random = systemRandom): number {
-  return random(1).readUInt8() % SHARDS
+export function randomShard(): number {
+  return systemRandom(1).readUInt8() % SHARDS
 }
 
 /** Returns an id that differs from `id` only in its shard. */

@@ -21,12 +21,8 @@ const EARLY_MS = TICK_MS / 20
  * Keeps the activity of a process until it is closed: stores a sample after each tick, and writes
  * the slots if no other process does.
  */
-export function keepActivity(
-  app: Needs,
-  name: string,
-  counted: Tally = tally,
-): { close: () => Promise<void> } {
-  const storeSample = createSampler(app, name, counted)
+export function keepActivity(app: Needs, name: string): { close: () => Promise<void> } {
+  const storeSample = createSampler(app, name, tally)
   let isWriter = false
   let ticksUntilLook = 1
   let isClosed = false

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express'
 import type { Reporter } from '../../db/reporters.ts'
 import { isUserKey, keyFault } from '../../people/mailbox-users.ts'
-import { authenticateRequest, type Scheme } from '../authenticate.ts'
+import { authenticateRequest } from '../authenticate.ts'
 import { admitReports, admitReportsFor } from '../limits.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
@@ -26,9 +26,8 @@ export async function reportingCaller(
   req: Request,
   res: Response,
   site: Needs,
-  schemes: readonly Scheme[] = ['bearer', 'basic'],
 ): Promise<ReportingCaller> {
-  const caller = await authenticateRequest(req, site.credentials, schemes, 'report')
+  const caller = await authenticateRequest(req, site.credentials, ['bearer', 'basic'], 'report')
   const key = req.headers['on-behalf-of']
   if (key === undefined) {
     return { reporter: caller, admit: (count) => admitReports(req, res, site, caller, count) }
