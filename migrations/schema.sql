@@ -1383,6 +1383,39 @@ create table reputations (
 );
 create index reputations_name_idx on reputations (name text_pattern_ops);
 
+-- rule_list_edition: reference
+create table rule_list_edition (
+  is_only boolean not null,
+  version integer not null,
+  constraint rule_list_edition_pkey PRIMARY KEY (is_only),
+  constraint rule_list_edition_once CHECK (is_only)
+);
+
+-- rule_list_entries: reference
+create table rule_list_entries (
+  list text not null,
+  value text not null,
+  note text not null,
+  added_at timestamp with time zone not null,
+  expires_at timestamp with time zone,
+  hits bigint not null,
+  last_hit_at timestamp with time zone,
+  constraint rule_list_entries_pkey PRIMARY KEY (list, value),
+  constraint rule_list_entries_list_fkey FOREIGN KEY (list) REFERENCES rule_lists(name) ON DELETE CASCADE,
+  constraint rule_list_entries_length CHECK ((length(value) <= 255))
+);
+create index rule_list_entries_expires_idx on rule_list_entries (expires_at) WHERE (expires_at IS NOT NULL);
+
+-- rule_lists: reference
+create table rule_lists (
+  name text not null,
+  kind text not null,
+  note text not null,
+  created_at timestamp with time zone not null,
+  constraint rule_lists_pkey PRIMARY KEY (name),
+  constraint rule_lists_kind_known CHECK ((kind = ANY (ARRAY['words'::text, 'hosts'::text, 'addresses'::text, 'hashes'::text])))
+);
+
 -- rule_processes: local
 create table rule_processes (
   id uuid not null,

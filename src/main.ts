@@ -253,11 +253,11 @@ const commands: Record<string, Command> = {
     summary: 'show the active rules, test other rules on past reports, apply them',
     async run({ args, config, log }) {
       const { parseRules, runRules } = await import('./cli/rules.ts')
-      const request = parseRules(args)
       const { withDatabase } = await import('./processes/open-app.ts')
-      return runRules(request, (chore) => withDatabase(config, log, chore), process)
+      return runRules(parseRules(args), (chore) => withDatabase(config, log, chore), process)
     },
   },
+  'rule-lists': operatorCommand(() => import('./cli/rule-lists.ts')),
   health: operatorCommand(() => import('./cli/health.ts')),
   lists: operatorCommand(() => import('./cli/lists.ts')),
   'mail-servers': operatorCommand(() => import('./cli/mail-servers.ts')),

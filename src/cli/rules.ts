@@ -309,9 +309,14 @@ async function dryRun(
   const tell = stderr.isTTY
     ? (reports: number) => void stderr.write(`\r${reports} of ${last} reports`)
     : undefined
-  const tried = await open(({ pool }) =>
-    dryRunRules(pool, content, ruleKnowledge, { last, ...(tell && { tell }) }),
-  )
+  const { createParserPool } = await import('../parsing/parser-pool.ts')
+  const parser = createParserPool(1)
+  const tried = await open(({ pool, clock }) =>
+    dryRunRules(pool, content, ruleKnowledge, {
+      ...{ last, now: clock(), readWritten: parser.readWritten },
+      ...(tell && { tell }),
+    }),
+  ).finally(() => parser.close())
   if (tell) stderr.write('\r\u001B[K')
   if ('faults' in tried) {
     printFaults(tried.faults, file, io)

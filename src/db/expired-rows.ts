@@ -24,6 +24,7 @@ const columns = {
   report_aliases: 'id',
   reporter_days: 'day',
   reporter_news: 'at',
+  rule_list_entries: 'expires_at',
   sender_alerts: 'id',
   suppressions: 'until',
   webhook_deliveries: 'id',

@@ -17,15 +17,23 @@ type Versions = {
   rules: number
   model: number | undefined
   marketers: number
+  /** The lists of rules. */
+  lists: number
 }
 
 async function readVersions(db: Db): Promise<Versions> {
   const { rows } = await db.query<Record<keyof Versions, number | null>>(prepared`
     select (select max(version) from rule_sets) as rules,
       (select version from models where state = 'active') as model,
-      (select version from marketer_registry where is_only) as marketers`)
-  const { rules, model, marketers } = rows[0] ?? {}
-  return { rules: rules ?? 0, model: model ?? undefined, marketers: marketers ?? 0 }
+      (select version from marketer_registry where is_only) as marketers,
+      (select version from rule_list_edition where is_only) as lists`)
+  const { rules, model, marketers, lists } = rows[0] ?? {}
+  return {
+    rules: rules ?? 0,
+    model: model ?? undefined,
+    marketers: marketers ?? 0,
+    lists: lists ?? 0,
+  }
 }
 
 const readings = new WeakMap<Db, { startedAt: number; versions: Promise<Versions> }>()

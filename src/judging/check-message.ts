@@ -222,8 +222,8 @@ async function openChecker(
   const { createParserPool } = await import('../parsing/parser-pool.ts')
   const { pool, clock, log } = app
   const opened = await openJudge(app, { name, freshMs: FRESH_MS })
-  const { judge, reputations, readsText, close } = opened
-  const parser = createParserPool(app.config.workers, READING, { readsText, app })
+  const { judge, reputations, reads, close } = opened
+  const parser = createParserPool(app.config.workers, READING, { ...reads, app })
   const late: Late = new Set()
   const buffer = createCheckBuffer(
     {

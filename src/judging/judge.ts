@@ -52,6 +52,7 @@ export function sendingUserOf({ user, system }: Envelope): SendingUser | undefin
 type CaseToJudge = {
   digest: Pick<AnalysisDigest, 'features' | 'listings' | 'origin' | 'shingles' | 'subjects'> & {
     text?: AnalysisDigest['text']
+    written?: AnalysisDigest['written']
   }
   /** Network of the origin. */
   network?: Network | undefined
@@ -100,6 +101,7 @@ export function createJudge(tools: JudgeTools): Judge {
       const known = windows.slice(windowAt, (windowAt += pieces.keys.length))
       const facts = factsOf({
         features: featuresOf(one),
+        written: one.digest.written,
         report: one.report,
         envelope: one.envelope,
         sender: senders[index],
@@ -223,8 +225,8 @@ export type OpenJudge = {
   judge: Judge
   reputations: ReputationReader
   rules: Pick<LiveRules, 'state'>
-  /** Whether the active model reads the pieces of the text. */
-  readsText: () => boolean
+  /** Whether the active model reads pieces of the text, and the active rules match texts. */
+  reads: { readsText: () => boolean; readsWritten: () => boolean }
   /** Stops following rules and models. */
   close: () => Promise<void>
 }
@@ -259,7 +261,10 @@ export async function openJudge(
     judge: createJudge({ counters, reputations, rules, model, clock: app.clock }),
     reputations,
     rules,
-    readsText: () => model.current()?.readsText === true,
+    reads: {
+      readsText: () => model.current()?.readsText === true,
+      readsWritten: () => rules.current().readsWritten,
+    },
     async close() {
       await Promise.all([rules.close(), model.close()])
     },

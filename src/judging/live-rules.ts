@@ -1,5 +1,6 @@
 import { follow } from '../db/follow.ts'
 import type { Pool } from '../db/pool.ts'
+import { addRuleListHits } from '../db/rule-lists.ts'
 import { findRuleSet, keepRuleProcess, removeRuleProcess } from '../db/rule-sets.ts'
 import type { Logger } from '../log.ts'
 import type { FactDefinition } from '../verdict/facts/fact.ts'
@@ -10,8 +11,9 @@ import {
   type RuleHealth,
 } from '../verdict/rules/rule-book.ts'
 import { faultLine } from '../verdict/rules/rule-file.ts'
+import type { RuleListHits } from '../verdict/rules/rule-lists.ts'
 import { type Clock, systemElapsed, uuidv7 } from '../world.ts'
-import { shippedRules } from './rule-versions.ts'
+import { type LoadedRuleLists, loadRuleLists, shippedRules } from './rule-versions.ts'
 
 export type LiveRulesOptions = {
   pool: Pool
@@ -53,6 +55,7 @@ class ActiveRules {
   #book: RuleBook
   #version = 0
   #fault: string | undefined
+  #loaded: LoadedRuleLists | undefined
   /** Whether the state changed since it was last stored. */
   isUnrecorded = true
 
@@ -71,6 +74,21 @@ class ActiveRules {
 
   state(): LiveRulesState {
     return { version: this.#version, fault: this.#fault, health: this.#book.health() }
+  }
+
+  /** The number of times that entries of the lists were found since the last call. */
+  takeHits(): RuleListHits[] {
+    return this.#loaded?.lists.takeHits() ?? []
+  }
+
+  /** Whether an entry of the lists has ended since they were loaded. */
+  hasEnded(now: Date): boolean {
+    const { changesAt } = this.#loaded ?? {}
+    return changesAt !== undefined && changesAt <= now
+  }
+
+  takeLists(loaded: LoadedRuleLists): void {
+    this.#loaded = loaded
   }
 
   take(version: number, content: string): void {
@@ -96,6 +114,7 @@ class ActiveRules {
   #compile(content: string, version: number): Compiled {
     return compileRules(content, this.#options.definitions, {
       elapsed: systemElapsed,
+      lists: () => this.#loaded?.lists,
       onCutOff: (symbol, { why, costUs }) => {
         const fields = { version, symbol, why, costUs }
         this.#options.log.error(fields, 'A rule took too much time and was switched off.')
@@ -106,7 +125,8 @@ class ActiveRules {
 }
 
 /**
- * Follows the versions of the rules: a new one takes effect in each process within two seconds. A
+ * Follows the versions of the rules and their lists: a new one takes effect in each process within
+ * two seconds. A
  * version that this program cannot compile is reported and changes nothing; if there are no rules
  * yet, the shipped rules apply.
  *
@@ -117,6 +137,24 @@ export async function openRules(options: LiveRulesOptions): Promise<LiveRules> {
   const id = uuidv7(clock())
   const active = new ActiveRules(options)
   let recordedAt = 0
+  const loadLists = async () => {
+    // The hits of the former lists would be lost with them.
+    await addHits()
+    active.takeLists(await loadRuleLists(pool, clock()))
+  }
+  const addHits = async () => {
+    const hits = active.takeHits()
+    if (hits.length > 0) await addRuleListHits(pool, hits, clock())
+  }
+  const onFailure = (err: unknown) =>
+    log.warn({ err }, 'Could not update the rules or their statistics. Will retry.')
+  const followingLists = await follow(pool, 'lists', {
+    load: loadLists,
+    async afterwards() {
+      if (active.hasEnded(clock())) await loadLists()
+    },
+    onFailure,
+  })
   const following = await follow(pool, 'rules', {
     async load(version) {
       if (version === 0) return
@@ -129,20 +167,24 @@ export async function openRules(options: LiveRulesOptions): Promise<LiveRules> {
       if (!active.isUnrecorded && seenAt.getTime() - recordedAt < RECORD_EVERY_MS) return
       active.isUnrecorded = false
       recordedAt = seenAt.getTime()
+      await addHits()
       const { version, fault = null, health } = active.state()
       const modelVersion = options.modelVersion?.() ?? null
       const forgotten = new Date(recordedAt - RULE_PROCESS_FORGOTTEN_MS)
       const record = { id, name, version, modelVersion, fault, health, seenAt }
       await keepRuleProcess(pool, record, forgotten)
     },
-    onFailure: (err) =>
-      log.warn({ err }, 'Could not update the rules or their statistics. Will retry.'),
+    onFailure,
+  }).catch(async (error: unknown) => {
+    await followingLists.close()
+    throw error
   })
   return {
     current: () => active.book,
     state: () => active.state(),
     async close() {
-      await following.close()
+      await Promise.all([following.close(), followingLists.close()])
+      await addHits().catch(() => undefined)
       await removeRuleProcess(pool, id).catch(() => undefined)
     },
   }

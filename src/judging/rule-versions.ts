@@ -4,12 +4,17 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { listJudgedFacts } from '../db/analyses.ts'
 import { insertAudit } from '../db/audit-log.ts'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
+import { listRawMessages } from '../db/reports.ts'
+import type { Packed } from '../db/rows.ts'
+import { readRuleListEntries, readRuleListKinds } from '../db/rule-lists.ts'
 import { findRuleSet, insertRuleSet, newestRuleVersion } from '../db/rule-sets.ts'
+import type { WrittenTexts } from '../pieces/written-texts.ts'
 import type { FactDefinition, Facts } from '../verdict/facts/fact.ts'
-import { factDefinitions, unpackFacts } from '../verdict/facts/facts.ts'
+import { factDefinitions, unpackFacts, withWritten } from '../verdict/facts/facts.ts'
 import { DryRun, type DryRunResult, type Conclude } from '../verdict/rules/dry-run.ts'
 import { changesInWords, compareRules, compileRules } from '../verdict/rules/rule-book.ts'
 import { readRuleFile, type Rule, type RuleFault } from '../verdict/rules/rule-file.ts'
+import { type RuleListKind, RuleLists } from '../verdict/rules/rule-lists.ts'
 import { decide, type Verdict } from '../verdict/verdict.ts'
 import { systemElapsed } from '../world.ts'
 
@@ -93,7 +98,8 @@ export async function applyRules(
   base: number,
   act: RuleAction,
 ): Promise<Applied> {
-  const compiled = compileRules(content ?? shippedRules(), definitions)
+  const knownLists = await readRuleListKinds(pool)
+  const compiled = compileRules(content ?? shippedRules(), definitions, { knownLists })
   if ('faults' in compiled) return compiled
   return inTransaction(pool, async (tx) => {
     const acting = await actingRules(tx)
@@ -155,39 +161,93 @@ export type RuleKnowledge = {
   judge: Conclude
 }
 
+/** The lists as rules use them, their kinds, and when the next entry ends. */
+export type LoadedRuleLists = {
+  lists: RuleLists
+  kinds: ReadonlyMap<string, RuleListKind>
+  changesAt: Date | undefined
+}
+
+/** Loads the entries of all lists that are in effect. */
+export async function loadRuleLists(db: Db, now: Date): Promise<LoadedRuleLists> {
+  const kinds = await readRuleListKinds(db)
+  const entries = await readRuleListEntries(db, now)
+  let changesAt: Date | undefined
+  for (const { expiresAt } of entries) {
+    if (expiresAt && (!changesAt || expiresAt < changesAt)) changesAt = expiresAt
+  }
+  return { lists: new RuleLists(kinds, entries), kinds, changesAt }
+}
+
+/** Reads the texts of a message that rules can match. */
+export type ReadWritten = (packed: Packed) => Promise<WrittenTexts>
+
+/**
+ * Reads the texts of the messages of reports, by report. A report whose message is deleted or
+ * cannot be read is left out.
+ */
+export async function readWrittenOf(
+  db: Db,
+  reports: readonly { id: string }[],
+  readWritten: ReadWritten,
+): Promise<Map<string, WrittenTexts>> {
+  const ids = reports.map(({ id }) => id)
+  const messages = await listRawMessages(db, ids)
+  const texts = await Promise.all(
+    messages.map(async ({ id, ...packed }) => {
+      const written = await readWritten(packed).catch(() => undefined)
+      return written ? [[id, written] as const] : []
+    }),
+  )
+  return new Map(texts.flat())
+}
+
 const BATCH = 200
 const REPORTS_PER_TURN = 10
 
 /**
  * Runs the given and the active rules on the newest reports and compares the verdicts, using the
- * stored facts of each report. Writes nothing. Calls `tell` with the number of reports processed so
- * far.
+ * stored facts of each report. If rules match texts, reads the messages for them. Writes nothing.
+ * Calls `tell` with the number of reports processed so far.
  */
 export async function dryRunRules(
   db: Db,
   content: string,
   knowledge: RuleKnowledge,
-  options: { last: number; tell?: (reports: number) => void; isOver?: () => boolean },
+  options: {
+    last: number
+    now: Date
+    readWritten: ReadWritten
+    tell?: (reports: number) => void
+    isOver?: () => boolean
+  },
 ): Promise<{ result: DryRunResult } | { faults: RuleFault[] }> {
   const { definitions, unpackFacts, judge } = knowledge
-  const timing = { elapsed: systemElapsed }
-  const candidate = compileRules(content, definitions, timing)
+  const { lists, kinds: knownLists } = await loadRuleLists(db, options.now)
+  const used = { lists: () => lists }
+  const candidate = compileRules(content, definitions, {
+    ...used,
+    knownLists,
+    elapsed: systemElapsed,
+  })
   if ('faults' in candidate) return candidate
-  const acting = compileRules((await actingRules(db)).content, definitions)
+  const acting = compileRules((await actingRules(db)).content, definitions, used)
   if ('faults' in acting) {
     const [fault] = acting.faults
     const reason = `This program cannot run the active rules: ${fault?.reason ?? ''}`
     return { faults: [{ line: 1, reason }] }
   }
   const run = new DryRun(acting.rules, candidate.rules, judge)
+  const readsWritten = acting.rules.readsWritten || candidate.rules.readsWritten
   let before: string | undefined
   for (let looked = 0; looked < options.last && options.isOver?.() !== true;) {
     const limit = Math.min(BATCH, options.last - looked)
     const rows = await listJudgedFacts(db, { before, limit })
+    const written = readsWritten ? await readWrittenOf(db, rows, options.readWritten) : undefined
     for (const [at, { id, facts, estimate }] of rows.entries()) {
       // Yields to other requests of the process.
       if (at % REPORTS_PER_TURN === REPORTS_PER_TURN - 1) await nextTurn()
-      run.look(id, unpackFacts(facts), estimate ?? undefined)
+      run.look(id, withWritten(unpackFacts(facts), written?.get(id)), estimate ?? undefined)
     }
     looked += rows.length
     options.tell?.(looked)

@@ -12,10 +12,12 @@ import { shingleSeed } from '../pieces/shingles/hash.ts'
 import type { PackedShingles } from '../pieces/shingles/packed-shingles.ts'
 import type { RelayCandidate } from '../verdict/relays.ts'
 import type { Subject } from '../verdict/reputation/subject.ts'
+import type { WrittenTexts } from '../pieces/written-texts.ts'
 import type { FeedbackContent, FeedbackMail } from './feedback-content.ts'
 import type { ChosenFiles } from './files/choose-files.ts'
 import { createFileReader, type FileReader, type ReaderTools } from './files/file-reader.ts'
 import { createEndLock, type EndLock, runInTime, type TimeLimits } from './run-in-time.ts'
+import { asBuffer, asBuffers, withOwnMemory } from './thread-bytes.ts'
 
 /** A task for a parser thread, for the bytes of one message. */
 export type ParserTask =
@@ -23,6 +25,7 @@ export type ParserTask =
   | ComposeTask
   | { work: 'inbound'; packed: Packed; mailFrom: string; isToReturnPath: boolean }
   | { work: 'text'; packed: Packed }
+  | { work: 'written'; packed: Packed }
 
 type AnalyzeTask = { work: 'analyze' | 'check'; packed: Packed; options: ThreadOptions }
 
@@ -42,7 +45,10 @@ type ComposeTask = {
 }
 
 /** The information about a message that is known before it is parsed. */
-export type ParserOptions = Omit<AnalysisOptions, 'ignoreStamps' | 'readsText' | 'readFiles'>
+export type ParserOptions = Omit<
+  AnalysisOptions,
+  'ignoreStamps' | 'readsText' | 'readsWritten' | 'readFiles'
+>
 
 /**
  * The results of an analysis that are used at once, and the complete analysis as packed JSON, most
@@ -72,6 +78,8 @@ export type AnalysisDigest = Pick<
     features: MessageFeatures
     /** The pieces of the text, if a model reads them. */
     text: Uint32Array | undefined
+    /** The texts that rules can match, if the active rules match any. */
+    written: WrittenTexts | undefined
     /** The subjects whose reputation the message affects, without the autonomous system. */
     subjects: readonly Subject[]
     verifiedDomains: readonly string[]
@@ -91,7 +99,7 @@ type LinkParts = { hashes: Uint8Array; recipient: string | undefined }
  */
 export type CheckDigest = Pick<
   AnalysisDigest,
-  'origin' | 'listings' | 'shingles' | 'fingerprints' | 'features' | 'subjects' | 'text'
+  'origin' | 'listings' | 'shingles' | 'fingerprints' | 'features' | 'subjects' | 'text' | 'written'
 > & { messageId: string | null }
 
 /** `complete` waits for the digest with all files, if some were not read in time. */
@@ -102,28 +110,6 @@ type WantedFiles = { wanted: ChosenFiles }
 
 /** A feedback report, and the packed copy to store and show, in which its keys are masked. */
 export type ComposedFeedback = Omit<FeedbackMail, 'copy'> & { copy: Packed }
-
-/**
- * Returns bytes from another thread as a Buffer: a Buffer that is sent arrives as a plain
- * Uint8Array.
- */
-function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength)
-}
-
-/**
- * Copies bytes that share a much larger memory block, because the whole block would be sent to the
- * thread.
- */
-function withOwnMemory({ encoding, content }: Packed): Packed {
-  if (content.buffer.byteLength < content.length * 2) return { encoding, content }
-  return { encoding, content: Buffer.from(new Uint8Array(content).buffer) }
-}
-
-/** Like `asBuffer`, for packed bytes. */
-export function asBuffers({ encoding, content }: Packed): Packed {
-  return { encoding, content: asBuffer(content) }
-}
 
 type AnalyzeOrder = {
   /** Whose message it is; the files of owners are read in fair turns. */
@@ -172,6 +158,8 @@ export type ParserPool = {
   ) => Promise<InboundReading>
   /** Returns the first kilobytes of the text that a message shows to its reader. */
   readText: (packed: Packed) => Promise<string>
+  /** Returns the texts of a message that rules can match, without reading its attached files. */
+  readWritten: (packed: Packed) => Promise<WrittenTexts>
   /** Signs a mail with the key of the pool; returns it unchanged if the pool has no key. */
   sign: (raw: Buffer) => Buffer
   close: () => Promise<void>
@@ -186,6 +174,9 @@ export type ParserChunk = { tasks: readonly ParserTask[]; progress: Int32Array; 
 /** The beginning of the text that a message shows to its reader. */
 type ShownText = { shownText: string }
 
+/** The texts of a message that rules can match. */
+type Written = { written: WrittenTexts }
+
 /** The result of a task. */
 export type Made =
   | AnalysisDigest
@@ -194,6 +185,7 @@ export type Made =
   | ComposedFeedback
   | InboundReading
   | ShownText
+  | Written
 
 /** The outcome of a task in a chunk: its result, or an error message. */
 export type ParserOutcome = { made: Made } | { fault: string }
@@ -215,6 +207,8 @@ type PoolOptions = ThreadData & {
   threadFile: string
   /** Whether the active model reads the pieces of the text, which take time. */
   readsText: () => boolean
+  /** Whether the active rules match texts of messages. */
+  readsWritten: () => boolean
   /** Without it, nothing is logged. */
   app: ReaderTools
 }
@@ -313,6 +307,8 @@ export function createParserPool(
     readInbound: (packed, mailFrom, sent) =>
       inLine({ work: 'inbound', packed, mailFrom, ...sent }) as Promise<InboundReading>,
     readText: (packed) => inLine({ work: 'text', packed: withOwnMemory(packed) }).then(shownTextOf),
+    readWritten: (packed) =>
+      inLine({ work: 'written', packed: withOwnMemory(packed) }).then(writtenOf),
     sign: (raw) => (signingKey ? signMail(raw, signingKey) : raw),
     async close() {
       reader.close()
@@ -372,8 +368,14 @@ function shownTextOf(made: Made): string {
   return (made as ShownText).shownText
 }
 
-function withText(options: ParserOptions, { readsText }: Partial<PoolOptions>): ThreadOptions {
-  return readsText?.() ? { ...options, readsText: true } : options
+function writtenOf(made: Made): WrittenTexts {
+  return (made as Written).written
+}
+
+function withText(options: ParserOptions, given: Partial<PoolOptions>): ThreadOptions {
+  const [readsText, readsWritten] = [given.readsText?.(), given.readsWritten?.()]
+  if (!readsText && !readsWritten) return options
+  return { ...options, ...(readsText && { readsText }), ...(readsWritten && { readsWritten }) }
 }
 
 type ThreadCount = { minThreads: number; maxThreads: number }

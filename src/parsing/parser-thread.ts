@@ -5,6 +5,7 @@ import { signMail, withSignatureOf } from '../mail/dkim-signature.ts'
 import { parseHeader } from '../mail/header.ts'
 import { readInbound } from '../mail/inbound/read-inbound.ts'
 import {
+  analyzeForCounting,
   type AnalysisOptions,
   analyzeTogether,
   orReduced,
@@ -17,12 +18,12 @@ import {
 import { recipientsIn, untagged } from '../evidence/identity.ts'
 import { codedParts } from '../evidence/link-writer.ts'
 import { seedShingles, textHash } from '../pieces/shingles/hash.ts'
+import type { WrittenTexts } from '../pieces/written-texts.ts'
 import { trustedTimes } from '../verdict/consequences.ts'
 import { addressesAsked, relayCandidates } from '../verdict/relays.ts'
 import { subjectsOf, verifiedDomains } from '../verdict/subjects.ts'
 import {
   type AnalysisDigest,
-  asBuffers,
   type CheckDigest,
   type Made,
   type ParserChunk,
@@ -33,6 +34,7 @@ import {
 } from './parser-pool.ts'
 import { type ChosenFiles, chooseFiles } from './files/choose-files.ts'
 import { beforeEnd, createEndLock } from './run-in-time.ts'
+import { asBuffers, copyOf, owned } from './thread-bytes.ts'
 
 const { seed, signingKey } = workerData as ThreadData
 seedShingles(seed)
@@ -142,17 +144,6 @@ function bytesOf(made: Made): { buffer: ArrayBufferLike }[] {
   return 'packed' in made ? [...pieces, made.packed.content] : pieces
 }
 
-/**
- * Returns bytes in memory of their own, which can be transferred; copies them if they share memory.
- */
-function owned(bytes: Buffer): Buffer {
-  return bytes.length === bytes.buffer.byteLength ? bytes : copyOf(bytes)
-}
-
-function copyOf(bytes: Buffer): Buffer {
-  return Buffer.from(new Uint8Array(bytes).buffer)
-}
-
 async function packOwned(bytes: Buffer): Promise<Packed> {
   const { encoding, content } = await packWhole(bytes)
   // If packing does not shrink the bytes, `content` is `bytes` itself, which can be transferred
@@ -164,6 +155,7 @@ async function make(task: ParserTask): Promise<Made> {
   if (isAnalysis(task)) throw new Error('Messages are analyzed together.')
   const raw = await unpackWhole(task.packed)
   if (task.work === 'text') return { shownText: await readShownText(raw) }
+  if (task.work === 'written') return { written: await readWritten(raw) }
   if (task.work === 'inbound') return readInbound(raw, task.mailFrom, task)
   // Imported only here, because threads that only analyze do not need the texts of reports.
   const { composeFeedback } = await import('./compose-report.ts')
@@ -177,6 +169,13 @@ async function make(task: ParserTask): Promise<Made> {
   const signed = signingKey ? signMail(report.raw, signingKey) : report.raw
   const copy = withSignatureOf(signed, report.copy)
   return { raw: owned(signed), copy: await packOwned(copy), line: report.line }
+}
+
+async function readWritten(raw: Buffer): Promise<WrittenTexts> {
+  const options = { trustedRelays: [], ignoreStamps: false, readsWritten: true }
+  const { written } = await analyzeForCounting(raw, options)
+  if (!written) throw new Error('The texts of the message were not read.')
+  return written
 }
 
 const HEADER_BYTES_MAX = 64 * 1024
@@ -193,10 +192,11 @@ async function digest(made: CountedAnalysis, options: ParserOptions): Promise<An
 }
 
 function checkDigest(made: CountedAnalysis, options: ParserOptions): CheckDigest {
-  const { analysis, shingles, fingerprints, features, telephones, text } = made
+  const { analysis, shingles, fingerprints, features, telephones, text, written } = made
   const { originConfidenceMin = 0 } = options
   return {
     text,
+    written,
     origin: analysis.origin,
     listings: analysis.listings,
     shingles: owned(shingles),
@@ -219,7 +219,7 @@ function linkPartsOf({ analysis, fields }: CountedAnalysis): AnalysisDigest['lin
 }
 
 function digestOf(made: CountedAnalysis, options: ParserOptions): Omit<AnalysisDigest, 'packed'> {
-  const { analysis, shingles, fingerprints, features, telephones, shownText, text } = made
+  const { analysis, shingles, fingerprints, features, telephones, shownText, text, written } = made
   const { kind, origin, originObstacle, listings, headers, hops, submitter } = analysis
   const { authentication, claims, unsubscribe, cfbl } = analysis
   const { originConfidenceMin = 0 } = options
@@ -227,6 +227,7 @@ function digestOf(made: CountedAnalysis, options: ParserOptions): Omit<AnalysisD
   const candidates = relayCandidates(hops)
   return {
     text,
+    written,
     shownText,
     kind,
     origin,

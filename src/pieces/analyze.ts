@@ -32,6 +32,7 @@ import type { RecognizedMarketer } from './marketer.ts'
 import { reducedBody } from './reduced-body.ts'
 import type { PackedShingles, Shingle } from './shingles/packed-shingles.ts'
 import type { takeApart } from './shingles/take-apart.ts'
+import type { WrittenTexts } from './written-texts.ts'
 import { lookInto } from './attached-files.ts'
 import {
   type Attachment,
@@ -152,6 +153,8 @@ export type AnalysisOptions = {
   readFiles?: ReadFiles | undefined
   /** Whether to return the pieces of the text, for a model. */
   readsText?: boolean
+  /** Whether to return the texts that rules can match. */
+  readsWritten?: boolean
   /** Whether to analyze only the header and the links, because a complete analysis failed. */
   isReduced?: boolean
 }
@@ -196,6 +199,7 @@ const piecesModule = once(() => import('./shingles/take-apart.ts'))
 const authenticateModule = once(() => import('../origin/authenticity/authenticate.ts'))
 const featuresModule = once(() => import('./features/features.ts'))
 const textModule = once(() => import('./text-pieces.ts'))
+const writtenModule = once(() => import('./written-texts.ts'))
 
 function once<T>(load: () => Promise<T>): () => Promise<T> {
   let loaded: Promise<T> | undefined
@@ -214,6 +218,8 @@ export type CountedAnalysis = {
   shownText: string
   /** The pieces of the text for a model (`text-pieces.ts`), if requested. */
   text: Uint32Array<ArrayBuffer> | undefined
+  /** The texts that rules can match, if requested. */
+  written: WrittenTexts | undefined
   fields: readonly HeaderField[]
 }
 
@@ -252,6 +258,7 @@ export async function analyzeTogether(
   const { takeApartPacked } = await piecesModule()
   const { messageFeatures } = await featuresModule()
   const { textPieces, textsOf } = await textModule()
+  const { writtenTexts } = await writtenModule()
   const step = async <In, Out>(
     all: readonly Attempt<In>[],
     work: (one: In) => Out | Promise<Out>,
@@ -270,14 +277,15 @@ export async function analyzeTogether(
     ...found,
     view: viewBody(found.parts.body, page),
   }))
-  const apart = await step(views, ({ plain, parts, view, readsText }) => {
-    return { plain, parts, readsText, ...takeApartPacked(parts, view) }
+  const apart = await step(views, ({ plain, parts, view, wants }) => {
+    return { plain, parts, wants, ...takeApartPacked(parts, view) }
   })
-  return step(apart, ({ plain, parts, view, shingles, fingerprints, telephones, readsText }) => {
+  return step(apart, ({ plain, parts, view, shingles, fingerprints, telephones, wants }) => {
     const features = messageFeatures({ ...plain, ...parts, view, shingles })
-    const text = readsText ? textPieces(textsOf(parts.fields, view)) : undefined
-    const shownText = shownIn(view)
     const { fields } = parts
+    const text = wants.readsText ? textPieces(textsOf(fields, view)) : undefined
+    const written = wants.readsWritten ? writtenTexts(plain, fields, view) : undefined
+    const shownText = shownIn(view)
     return {
       analysis: plain,
       shingles,
@@ -286,6 +294,7 @@ export async function analyzeTogether(
       telephones,
       shownText,
       text,
+      written,
       fields,
     }
   })
@@ -326,7 +335,7 @@ type Findings = {
   plain: PlainAnalysis
   parts: Parameters<typeof takeApart>[0]
   page: HtmlView
-  readsText: boolean
+  wants: Pick<AnalysisOptions, 'readsText' | 'readsWritten'>
 }
 
 async function read(raw: Buffer, options: AnalysisOptions): Promise<Findings> {
@@ -413,7 +422,7 @@ function describe(content: Awaited<ReturnType<typeof readRoute>>): Findings {
     ...(options.isRebuilt && { isRebuilt: true }),
     ...(isReduced && { isReduced: true }),
   }
-  const { originConfidenceMin = 0, readsText = false } = options
+  const { originConfidenceMin = 0 } = options
   const leading = links.filter(leadsSomewhere)
   const found = {
     ...way,
@@ -427,7 +436,7 @@ function describe(content: Awaited<ReturnType<typeof readRoute>>): Findings {
     look: files?.look,
     fileFaults: files?.faults ?? [],
   }
-  return { plain, parts: found, page, readsText }
+  return { plain, parts: found, page, wants: options }
 }
 
 /** Removes signature fields: a signature over a reconstructed body proves nothing. */

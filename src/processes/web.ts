@@ -1,6 +1,7 @@
 import type { App } from '../app.ts'
 import { createPreview } from '../feedback/compose-feedback.ts'
 import { createSample } from '../feedback/sample-report.ts'
+import type { ReadWritten } from '../judging/rule-versions.ts'
 import { readSigningKey } from '../net/mailer.ts'
 import { createParserPool, type ParserPool } from '../parsing/parser-pool.ts'
 import { createUnpackPool } from '../parsing/unpack-pool.ts'
@@ -25,6 +26,7 @@ export async function web(
   const parser = () => (opened ??= createParserPool(1, undefined, { signingKey, app }))
   const preview = createPreview(app, parser)
   const readText: ReadText = (message) => parser().readText(message)
+  const readWritten: ReadWritten = (message) => parser().readWritten(message)
   const readSample = createSample(app, parser)
   const unpacking = createUnpackPool()
   const blacklists = await openClientBlacklists(app.config, app)
@@ -32,6 +34,7 @@ export async function web(
   const tools = {
     preview,
     readText,
+    readWritten,
     standby: standby.tools,
     isStandIn: standIn !== undefined,
     readSample,

@@ -54,7 +54,7 @@ export async function startWork(
   const opened = names.includes(analyzeReport.name)
     ? await openJudge(app, { name: 'work', freshMs: JUDGED_FRESH_MS })
     : undefined
-  const needs = { signingKey, app, readsText: opened?.readsText ?? (() => false) }
+  const needs = { signingKey, app, ...opened?.reads }
   const parser = createParserPool(app.config.workers, undefined, needs)
   const judge =
     opened?.judge ?? (() => Promise.reject(new Error('This process does not judge messages.')))

@@ -12,7 +12,7 @@ import {
 } from '../verdict/consequences.ts'
 import type { Facts } from '../verdict/facts/fact.ts'
 import { factDefinitions, karmaIn, unpackFacts } from '../verdict/facts/facts.ts'
-import { compileRules } from '../verdict/rules/rule-book.ts'
+import { compileRules, type RuleBook } from '../verdict/rules/rule-book.ts'
 import type { Estimate } from '../verdict/model/model.ts'
 import { decide, type Verdict, type VerdictClass } from '../verdict/verdict.ts'
 
@@ -73,7 +73,7 @@ export async function explainReport(db: Db, id: string): Promise<Explanation | u
   const facts = factsOf.get(id) ?? {}
   const { verdict, complaint } = analysis.details
   const compiled = compileRules(acting.content, factDefinitions)
-  const rules = 'faults' in compiled ? [] : compiled.rules.run(facts)
+  const rules = 'faults' in compiled ? [] : runAgain(compiled.rules, facts, verdict)
   const resultOf = (symbols: Verdict['symbols'], estimate = verdict.estimate ?? null) =>
     judged({ facts, complaint }, symbols, estimate)
   return {
@@ -89,6 +89,21 @@ export async function explainReport(db: Db, id: string): Promise<Explanation | u
     }),
     today: { ...resultOf(rules), rules: acting.version },
   }
+}
+
+/**
+ * Runs rules on stored facts. The texts of a message are not stored with them, so the symbols about
+ * words are those of the verdict, with the weights that their rules have now.
+ */
+function runAgain(book: RuleBook, facts: Facts, { symbols }: Verdict): Verdict['symbols'] {
+  const weights = new Map(
+    book.rules.flatMap((rule) => (rule.isEnabled ? [[rule.symbol, rule.weight] as const] : [])),
+  )
+  const words = symbols.flatMap((symbol) => {
+    const weight = symbol.basis === 'words' ? weights.get(symbol.name) : undefined
+    return weight === undefined ? [] : [{ ...symbol, weight }]
+  })
+  return [...book.run(facts).filter(({ basis }) => basis !== 'words'), ...words]
 }
 
 /** Judges facts with some symbols; if `estimate` is null, as if no model were active. */

@@ -203,6 +203,7 @@ function expiryOf(app: HouseNeeds, now: Date, oldest: Date): Expiry {
     report_aliases: oldest,
     reporter_days: oldest,
     reporter_news: ago(NEWS_MS),
+    rule_list_entries: oldest,
     sender_alerts: ago(ANSWERS_MS),
     suppressions: oldest,
     webhook_deliveries: ago(DELIVERIES_MS),

@@ -23,6 +23,7 @@ import {
   limitedComplaint,
   symbolScore,
   type Verdict,
+  type VerdictSymbol,
 } from './verdict.ts'
 
 /**
@@ -151,6 +152,11 @@ function takesAgreement(kind: Complaint['kind'], manner: Manner): boolean {
   return kind !== 'spam' || (manner !== 'bulk' && manner !== 'list')
 }
 
+/** Words that an operator looks for can spare a network, but never accuse one. */
+function isNoWordAgainst({ basis, weight }: VerdictSymbol): boolean {
+  return basis !== 'words' || weight <= 0
+}
+
 /** Returns the complaint of a report, from its verdict and the facts that the verdict rests on. */
 export function complaintOf(
   { kind, isConfirmed }: Pick<Complaint, 'kind' | 'isConfirmed'>,
@@ -158,7 +164,7 @@ export function complaintOf(
 ): Complaint {
   const manner = mannerOf(facts)
   const score = symbolScore([
-    ...verdict.symbols.map(limitedComplaint),
+    ...verdict.symbols.filter(isNoWordAgainst).map(limitedComplaint),
     { name: 'AGREEMENT', weight: agreementOf(kind, manner, facts) },
   ])
   const hasModel = verdict.estimate !== undefined

@@ -1,5 +1,5 @@
 import { type Phrase, phrase } from '../phrase.ts'
-import type { Facts } from './facts/fact.ts'
+import { CONTENT_GROUP, type Facts } from './facts/fact.ts'
 import { mannerOf } from './manner.ts'
 import type { Estimate } from './model/model.ts'
 
@@ -20,10 +20,18 @@ export type CorrectedClass = Exclude<VerdictClass, 'undecided'>
 
 /**
  * The basis of a symbol: content of the message, route and authentication, the reporter's
- * statement, other reports and reputations, the user of the mail server who sends it, the model, or
- * an operator who read the message.
+ * statement, words and names that an operator looks for (`words`), other reports and reputations,
+ * the user of the mail server who sends it, the model, or an operator who read the message.
  */
-export type SymbolBasis = 'content' | 'way' | 'word' | 'known' | 'sender' | 'model' | 'operator'
+export type SymbolBasis =
+  | 'content'
+  | 'way'
+  | 'word'
+  | 'words'
+  | 'known'
+  | 'sender'
+  | 'model'
+  | 'operator'
 
 /** A symbol raised by a rule, with its weight: positive for spam, negative against. */
 export type VerdictSymbol = {
@@ -71,12 +79,13 @@ const wayGroups: readonly string[] = [
 ]
 
 /**
- * Returns the basis of a rule that uses facts of the given groups: the basis that reveals most
- * about other reports.
+ * Returns the basis of a rule that uses facts of the given groups: the basis that reveals most. A
+ * rule about words is one whatever else it uses, because the weight of words is limited.
  */
 export function basisOf(groups: Iterable<string>): SymbolBasis {
   const its = [...groups]
   if (its.includes('sender')) return 'sender'
+  if (its.includes(CONTENT_GROUP)) return 'words'
   if (its.some((group) => knownGroups.includes(group))) return 'known'
   if (its.some((group) => wordGroups.includes(group))) return 'word'
   return its.some((group) => wayGroups.includes(group)) ? 'way' : 'content'
@@ -95,29 +104,32 @@ const HIDDEN_STEP = 2
 /**
  * Returns the symbols that a reporter may see, which explain the verdict: those of the message, the
  * reporter's own statement, and one for everything else. A reporter may be a spammer, so other
- * reports, reputations and the model are only shown as one rounded sum.
+ * reports, reputations, words and the model are only shown as one rounded sum.
  */
 export function symbolsForReporters(symbols: readonly VerdictSymbol[]): VerdictSymbol[] {
   const sumOf = (...bases: SymbolBasis[]) =>
     symbolScore(symbols.filter(({ basis }) => basis !== undefined && bases.includes(basis)))
   const own = sumOf('word')
   const others =
-    Math.round(sumOf('known', 'model', 'sender', 'operator') / HIDDEN_STEP) * HIDDEN_STEP
+    Math.round(sumOf('known', 'words', 'model', 'sender', 'operator') / HIDDEN_STEP) * HIDDEN_STEP
   const yours = { name: 'YOUR_REPORT', weight: own, meaning: phrase('your-report') }
   const what = phrase(others > 0 ? 'other-signs-against' : 'other-signs-for')
   const known = { name: 'OTHER_SIGNS', weight: others, meaning: what }
   return [...symbolsOfMessage(symbols), yours, known].filter(({ weight }) => weight !== 0)
 }
 
+/** Bases that are no evidence: everybody can write a message with or without such signs. */
+const weakBases: readonly SymbolBasis[] = ['content', 'words', 'model']
+
 /** Minimum sum of the weights that `hasEvidence` counts. A newcomer's report weighs less. */
 const EVIDENCE_MIN = 2.5
 
 /**
- * Whether there is evidence against a message besides its content and the model: reports, route,
- * authentication or reputations. Without it no message is rejected.
+ * Whether there is evidence against a message besides its content, words and the model: reports,
+ * route, authentication or reputations. Without it no message is rejected.
  */
 function hasEvidence({ symbols }: Pick<Verdict, 'symbols'>): boolean {
-  const evidence = symbols.filter(({ basis }) => basis !== 'content' && basis !== 'model')
+  const evidence = symbols.filter(({ basis }) => basis === undefined || !weakBases.includes(basis))
   return weightAgainst(evidence) >= EVIDENCE_MIN
 }
 
@@ -235,6 +247,11 @@ const UNSURE_WEIGHT_MAX = 4.9
  */
 const COMPLAINT_WEIGHT_MAX = 2.5
 /**
+ * Maximum absolute sum of the weights of all symbols about words: half of the threshold. Words
+ * alone never decide, because they also occur in mail that quotes or discusses them.
+ */
+const WORDS_WEIGHT_MAX = 2.5
+/**
  * Weight of a model that is sure. It is above the threshold, so that content alone decides unless
  * something speaks for the message.
  */
@@ -250,7 +267,8 @@ const SURE_KARMA_MIN = 0.5
 export function decide({ facts, symbols: raised, ...judging }: Judging): Verdict {
   // NaN from a model whose sums overflow is ignored, because it would make the score NaN.
   const estimate = Number.isNaN(judging.estimate?.probability) ? undefined : judging.estimate
-  const rules = mayBeWanted(facts) ? raised.map(limitedComplaint) : raised
+  const bounded = limitedWords(raised)
+  const rules = mayBeWanted(facts) ? bounded.map(limitedComplaint) : bounded
   const symbols = estimate === undefined ? rules : [...rules, modelSymbol(estimate, rules)]
   const score = symbolScore(symbols)
   const its = classOf(score, facts, estimate)
@@ -270,13 +288,30 @@ export function limitedComplaint(symbol: VerdictSymbol): VerdictSymbol {
   return { ...symbol, weight: COMPLAINT_WEIGHT_MAX }
 }
 
+/**
+ * Limits the symbols about words: those with a positive weight, and those with a negative one,
+ * weigh 2.5 at most together. The first ones keep their weights; the others get what is left, down
+ * to 0.
+ */
+function limitedWords(symbols: readonly VerdictSymbol[]): readonly VerdictSymbol[] {
+  if (!symbols.some(({ basis }) => basis === 'words')) return symbols
+  let [against, inFavor] = [WORDS_WEIGHT_MAX, WORDS_WEIGHT_MAX]
+  return symbols.map((symbol) => {
+    if (symbol.basis !== 'words') return symbol
+    const weight = Math.min(Math.max(symbol.weight, -inFavor), against)
+    if (weight > 0) against -= weight
+    else inFavor += weight
+    return weight === symbol.weight ? symbol : { ...symbol, weight }
+  })
+}
+
 function modelSymbol(
   { probability, isSure }: Estimate,
   rules: readonly VerdictSymbol[],
 ): VerdictSymbol {
   const inside = Math.min(Math.max(probability, 1e-6), 1 - 1e-6)
   const odds = Math.log(inside / (1 - inside))
-  const content = symbolScore(rules.filter(({ basis }) => basis === 'content'))
+  const content = symbolScore(rules.filter(({ basis }) => basis === 'content' || basis === 'words'))
   const most = Math.min(MODEL_WEIGHT_MAX, Math.max(0, UNSURE_WEIGHT_MAX - content))
   const bounded = Math.min(Math.max(odds, -MODEL_WEIGHT_MAX), most)
   const weight = isSure ? SURE_WEIGHT : bounded

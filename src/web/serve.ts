@@ -9,6 +9,7 @@ import { createReadHealth } from '../health/read-health.ts'
 import { createMessageChecker } from '../judging/check-message.ts'
 import { createSenderWatch } from '../judging/sender-watch.ts'
 import type { AskAboutClient } from '../judging/first-filter.ts'
+import type { ReadWritten } from '../judging/rule-versions.ts'
 import { needsDatabase } from '../outage/outage.ts'
 import { createCredentials } from '../people/credentials.ts'
 import { queueAlertWebhooks } from '../people/deliver-webhooks.ts'
@@ -53,6 +54,7 @@ const ANONYMOUS_BYTES_IN_HAND_MAX = 50_000_000
 type Tools = {
   preview: Preview
   readText: ReadText
+  readWritten: ReadWritten
   readSample: ReadSample
   unpack: Unpacker
   standby: Pick<Site, 'outage' | 'callers' | 'spool' | 'front'>
@@ -67,7 +69,7 @@ export async function serve(
   app: App,
   tools: Tools,
 ): Promise<{ url: string; close: () => Promise<void> }> {
-  const { preview, readText, readSample, unpack, queueNames, standby } = tools
+  const { preview, readText, readWritten, readSample, unpack, queueNames, standby } = tools
   const { httpHost: host, httpPort: port } = app.config
   const isTrusted = createTrust(app.config.publicUrl)
   const bodies = createBodyPool(app.config.messageBytesMax)
@@ -78,7 +80,8 @@ export async function serve(
       const made = createSite(app, taken, { bodies, checkMetrics, queueNames, standby })
       const site = { ...made, isTrusted, isClosing, noteSender: checks.noteSender }
       const uploads = createUploads({ ...app.config, submit: site.submit, unpack })
-      return createExpress({ ...site, preview, readText, readSample, ...uploads }, checks.handle)
+      const shown = { preview, readText, readWritten, readSample }
+      return createExpress({ ...site, ...shown, ...uploads }, checks.handle)
     },
     { host, port, drainMs: app.config.drainMs },
   )
@@ -133,6 +136,7 @@ type MadeSite = Omit<
   Site,
   | 'preview'
   | 'readText'
+  | 'readWritten'
   | 'readSample'
   | 'takeUpload'
   | 'lookInto'

@@ -5,6 +5,7 @@ import type { Packed } from '../db/rows.ts'
 import type { ReadHealth } from '../health/read-health.ts'
 import type { Preview } from '../feedback/compose-feedback.ts'
 import type { ReadSample } from '../feedback/sample-report.ts'
+import type { ReadWritten } from '../judging/rule-versions.ts'
 import type { SenderWatch } from '../judging/sender-watch.ts'
 import type { Callers } from '../outage/callers.ts'
 import type { AdvisesProbe } from '../letters/probe-letter.ts'
@@ -69,6 +70,8 @@ export type Site = App & {
   preview: Preview
   /** Reads the visible text of a message in a thread. */
   readText: ReadText
+  /** Reads the texts of a message that rules can match, in a thread. */
+  readWritten: ReadWritten
   /** Composes an invented feedback report. */
   readSample: ReadSample
 }

@@ -15,6 +15,7 @@ ${roles.map((role) => `| ${role} | ${roleMeanings[role]} |`).join('\n')}
 /** The forms that are not actions, besides those of rules. */
 const summaries: Readonly<Record<string, string>> = {
   '/admin/reports/export': 'export reports',
+  '/admin/rule-lists/:list/try': 'test list entries on past reports',
 }
 
 /** The document about roles: the table that the program checks, written by a test. */

@@ -4,6 +4,9 @@ export type FactType = 'bool' | 'double' | 'string' | 'strings'
 /** The value of a fact. Numbers are doubles. The code that produces a list limits its length. */
 export type FactValue = boolean | number | string | readonly string[]
 
+/** The group of facts that are texts of the message. Rules alone may use them. */
+export const CONTENT_GROUP = 'content'
+
 /** A fact for rules and models; they refer to it as `group.name`. */
 export type FactDefinition = {
   group: string

@@ -1,7 +1,9 @@
 import type { BlacklistEntry } from '../../mail/dnsbl.ts'
 import type { MessageFeatures } from '../../pieces/features/features.ts'
+import type { WrittenTexts } from '../../pieces/written-texts.ts'
 import type { SendingRecord } from '../reputation/sending.ts'
 import {
+  CONTENT_GROUP,
   definitionsOf,
   type FactDefinition,
   type Facts,
@@ -13,6 +15,7 @@ import {
   authenticationTable,
   authorTable,
   bulkTable,
+  contentTable,
   headersTable,
   linksTable,
   messageTable,
@@ -54,6 +57,7 @@ export const factDefinitions: readonly FactDefinition[] = [
   ...definitionsOf('links', linksTable),
   ...definitionsOf('attachments', attachmentsTable),
   ...definitionsOf('text', textTable),
+  ...definitionsOf(CONTENT_GROUP, contentTable),
   ...definitionsOf('blacklists', blacklistsTable),
   ...reputationDefinitions,
   ...seenDefinitions,
@@ -101,6 +105,8 @@ function groupOf(
 /** Everything by which a message is judged. Absent values are unknown. */
 export type FactsInput = {
   features: MessageFeatures
+  /** The texts that rules can match. They are not stored with the other facts. */
+  written?: WrittenTexts | undefined
   report?: ReportedAs | undefined
   envelope?: Envelope | undefined
   /** The reputation of the user of the mail server who sends it. */
@@ -122,6 +128,7 @@ export function factsOf({ features, now, ...input }: FactsInput): Facts {
   return {
     ...emptyFacts(),
     ...features,
+    ...filled(CONTENT_GROUP, input.written),
     ...filled('report', reportFacts(input.report)),
     ...filled('envelope', envelopeFacts(input.envelope, features.author.organization)),
     ...filled('sender', senderFacts(input.sender)),
@@ -136,8 +143,16 @@ function filled(group: string, known: Readonly<Record<string, FactValue>> | unde
   return known ? { [group]: groupOf(group, known) } : {}
 }
 
+/** Returns facts that were stored, with the texts of their message. */
+export function withWritten(facts: Facts, written: WrittenTexts | undefined): Facts {
+  return { ...facts, ...filled(CONTENT_GROUP, written) }
+}
+
+/** The facts that are stored, by group. */
 const groups = new Map<string, Map<string, FactType>>()
 for (const { group, name, type } of factDefinitions) {
+  // The text of a message is stored once, with its raw bytes.
+  if (group === CONTENT_GROUP) continue
   const types = groups.get(group) ?? new Map<string, FactType>()
   groups.set(group, types.set(name, type))
 }
@@ -149,7 +164,7 @@ for (const { group, name, type } of factDefinitions) {
 const entriesMax = 100
 const textCharsMax = 1_000
 
-/** Packs facts for storage: JSON of the facts that are not empty. */
+/** Packs facts for storage: JSON of the facts that are not empty, without texts (`content`). */
 export function packFacts(facts: Facts): Buffer {
   // Composed as text, because an object made only for JSON.stringify costs twice as much.
   let json = ''

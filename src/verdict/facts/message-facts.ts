@@ -1,4 +1,5 @@
 import type { MessageFeatures } from '../../pieces/features/features.ts'
+import type { WrittenTexts } from '../../pieces/written-texts.ts'
 import { bool, double, type FactTable, string, strings } from './fact.ts'
 
 /** Links. All facts but `count` use 60 links: the first ones, but those to new domains before. */
@@ -110,6 +111,25 @@ export const textTable: FactTable<MessageFeatures['text']> = {
   payment_addresses: double('Number of cryptocurrency addresses, at most 8.'),
   bank_accounts: double('Number of bank accounts (IBAN), at most 8.'),
   mail_addresses: double('Number of mail addresses in the text, at most 8.'),
+}
+
+/** What the message says, for patterns and lists. Not stored, and not for models. */
+export const contentTable: FactTable<WrittenTexts> = {
+  subject: string('The subject, at most 1,000 characters.'),
+  subject_words: string('The words of the subject, normalized.'),
+  author_name: string('The display name of the author.'),
+  author_name_words: string('The words of the author’s display name, normalized.'),
+  author_local: string('The local part of the author’s address, in lower case.'),
+  text: string('The visible text, at most 32,768 characters.'),
+  text_words: string('The words of the visible text, normalized, at most 4,000 words.'),
+  addresses: strings(
+    'The mail addresses of author, Reply-To, Sender and return path, and those in the text, in ' +
+      'lower case, at most 40.',
+  ),
+  link_hosts: strings('The hosts of the links, in lower case.'),
+  links: strings('The links without their scheme: host, path and parameters, at most 100.'),
+  file_names: strings('The names of attached and embedded files.'),
+  file_hashes: strings('The SHA-256 of attached and embedded files, in hexadecimal.'),
 }
 
 /** Kind of the message. */

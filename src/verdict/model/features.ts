@@ -11,6 +11,7 @@ export function unfitReason({ group }: Pick<FactDefinition, 'group'>): string | 
 }
 
 const unfitGroups: Readonly<Record<string, string>> = {
+  content: 'It is text. Models read pieces of the text, and numbers about it.',
   report: 'The reporter’s statement is the label, and karma is the trust in it.',
   sender: 'Only checks of outgoing mail have it, so it is always empty in training.',
 }

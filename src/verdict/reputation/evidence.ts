@@ -1,4 +1,4 @@
-import { symbolScore, type Verdict, type VerdictClass } from '../verdict.ts'
+import { symbolScore, type SymbolBasis, type Verdict, type VerdictClass } from '../verdict.ts'
 import { type Danger, dangers } from './detail.ts'
 import type { Piece } from './fold.ts'
 import { uuidAt } from './karma.ts'
@@ -99,9 +99,13 @@ export function witnessSideOf(report: Pick<ReportEvidence, 'reportedAs' | 'verdi
   return good >= UNDECIDED_WEIGHT ? 'good' : undefined
 }
 
-/** Returns the sum of the weights of a verdict that do not depend on any report. */
+const unsupportive: readonly SymbolBasis[] = ['word', 'words', 'known']
+
+/** Returns the sum of the weights of a verdict that depend on no report and on no word. */
 export function supportOf({ symbols }: Pick<Verdict, 'symbols'>): number {
-  return symbolScore(symbols.filter(({ basis }) => basis !== 'word' && basis !== 'known'))
+  return symbolScore(
+    symbols.filter(({ basis }) => basis === undefined || !unsupportive.includes(basis)),
+  )
 }
 
 /** Minimum sum of weights for a message to support a statement. */

@@ -25,6 +25,7 @@ const methods: Readonly<Record<string, string>> = {
   upperAscii: 'upperAscii',
   trim: 'trim',
   matches: 'matches_linear',
+  listed: 'listed',
 }
 const comprehensions = ['exists', 'all', 'exists_one', 'filter']
 const NESTED_MAX = 2
@@ -40,11 +41,18 @@ const operators = [
 export function rewriteCondition(
   ast: ASTNode,
   definitions: readonly FactDefinition[],
-  keepPattern: (pattern: string) => string | undefined,
+  checks: ConditionChecks,
 ): { facts: string[]; faults: ConditionFault[] } {
-  const walk = new Walk(definitions, keepPattern)
+  const walk = new Walk(definitions, checks)
   walk.visit(ast as unknown as Node, [])
   return { facts: [...walk.facts].sort(), faults: walk.faults }
+}
+
+/** What is asked about the patterns and lists of a condition. Both return an error message. */
+type ConditionChecks = {
+  /** Compiles and stores a pattern. `fact` is undefined if the text is not that of a fact. */
+  keepPattern: (pattern: string, fact: string | undefined) => string | undefined
+  checkList: (list: string, fact: string) => string | undefined
 }
 
 class Walk {
@@ -52,15 +60,12 @@ class Walk {
   readonly faults: ConditionFault[] = []
   readonly #names: ReadonlySet<string>
   readonly #groups: ReadonlySet<string>
-  readonly #keepPattern: (pattern: string) => string | undefined
+  readonly #checks: ConditionChecks
 
-  constructor(
-    definitions: readonly FactDefinition[],
-    keepPattern: (pattern: string) => string | undefined,
-  ) {
+  constructor(definitions: readonly FactDefinition[], checks: ConditionChecks) {
     this.#names = new Set(definitions.map(({ group, name }) => `${group}.${name}`))
     this.#groups = new Set(definitions.map(({ group }) => group))
-    this.#keepPattern = keepPattern
+    this.#checks = checks
   }
 
   /** `bound` contains the element names of the enclosing comprehensions. */
@@ -134,7 +139,9 @@ class Walk {
       return
     }
     if (!this.#rename(node, args, methods)) return
-    if (name === 'matches') this.#pattern(node, operands)
+    const fact = this.#factAt(receiver)
+    if (name === 'matches') this.#pattern(node, fact, operands)
+    else if (name === 'listed') this.#list(node, fact, operands)
     else for (const operand of operands) this.visit(operand, bound)
   }
 
@@ -158,13 +165,31 @@ class Walk {
     } else this.visit(body, [...bound, own])
   }
 
-  #pattern(node: Node, operands: readonly Node[]): void {
+  /** The fact that a node was rewritten to; undefined if it is something else. */
+  #factAt({ op, args }: Node): string | undefined {
+    return op === 'id' && this.#names.has(String(args)) ? String(args) : undefined
+  }
+
+  #list(node: Node, fact: string | undefined, operands: readonly Node[]): void {
+    const [list] = operands
+    if (operands.length !== 1 || list?.op !== 'value' || typeof list.args !== 'string') {
+      this.#fault(list ?? node, 'The list must be named by a literal text: "…".')
+      return
+    }
+    const reason =
+      fact === undefined
+        ? 'Only a fact can be compared with a list.'
+        : this.#checks.checkList(list.args, fact)
+    if (reason !== undefined) this.#fault(list, reason)
+  }
+
+  #pattern(node: Node, fact: string | undefined, operands: readonly Node[]): void {
     const [pattern] = operands
     if (operands.length !== 1 || pattern?.op !== 'value' || typeof pattern.args !== 'string') {
       this.#fault(pattern ?? node, 'The pattern of matches must be a literal text: "…".')
       return
     }
-    const reason = this.#keepPattern(pattern.args)
+    const reason = this.#checks.keepPattern(pattern.args, fact)
     if (reason !== undefined) this.#fault(pattern, reason)
   }
 

@@ -1,9 +1,17 @@
 import { phrase } from '../../phrase.ts'
-import type { FactDefinition, Facts, FactType, FactValue } from '../facts/fact.ts'
+import {
+  CONTENT_GROUP,
+  type FactDefinition,
+  type Facts,
+  type FactType,
+  type FactValue,
+} from '../facts/fact.ts'
 import { basisOf, type VerdictSymbol } from '../verdict.ts'
 import { type Condition, createConditionCompiler } from './condition.ts'
 import { type Elapsed, RuleCosts, type RuleCutOff } from './rule-costs.ts'
 import { readRuleFile, type Rule, ruleBounds, type RuleFault } from './rule-file.ts'
+import type { RuleListKind, RuleLists } from './rule-lists.ts'
+import { TextSearch } from './text-search.ts'
 
 /** A rule with its compiled condition. */
 export type RuleWithCondition = Rule & { condition: Condition }
@@ -41,13 +49,18 @@ export class RuleBook {
   #isTyped = true
   readonly #errors: number[]
   readonly #costs: RuleCosts | undefined
+  readonly #search: TextSearch
+  /** Whether an active rule uses texts of the message. */
+  readonly readsWritten: boolean
 
   constructor(
     rules: readonly RuleWithCondition[],
     definitions: readonly FactDefinition[],
+    search: TextSearch,
     timing: { elapsed?: Elapsed | undefined; onCutOff?: OnCutOff | undefined } = {},
   ) {
     this.rules = rules
+    this.#search = search
     this.#active = rules.filter(({ isEnabled }) => isEnabled)
     this.#symbols = this.#active.map(({ symbol, weight, meaning, condition }) => ({
       name: symbol,
@@ -56,6 +69,7 @@ export class RuleBook {
       basis: basisOf(condition.facts.map(groupOf)),
     }))
     const used = new Set(this.#active.flatMap(({ condition }) => condition.facts))
+    this.readsWritten = [...used].some((fact) => groupOf(fact) === CONTENT_GROUP)
     this.#facts = definitions
       .map(({ group, name, type }, place) => ({
         place,
@@ -80,6 +94,7 @@ export class RuleBook {
    */
   run(facts: Facts): VerdictSymbol[] {
     this.#read(facts)
+    this.#search.begin()
     const found: VerdictSymbol[] = []
     const ask = (at: number) => this.#holds(at)
     const askAgain = (at: number) => void this.#evaluate(at)
@@ -167,21 +182,31 @@ function groupOf(fact: string): string {
   return fact.slice(0, fact.indexOf('.'))
 }
 
+/** Options of a set of rules; see `compileRules`. */
+export type RuleOptions = {
+  elapsed?: Elapsed
+  onCutOff?: OnCutOff
+  lists?: () => RuleLists | undefined
+  knownLists?: ReadonlyMap<string, RuleListKind> | undefined
+}
+
 /** A usable set of rules, or all errors in the file. */
 export type Compiled = { rules: RuleBook } | { faults: RuleFault[] }
 
 /**
  * Compiles a file of rules completely or not at all. Never throws, regardless of the text. With
  * `elapsed` (milliseconds, monotonic) the rules measure their own cost, and `onCutOff` is called
- * for each that costs too much.
+ * for each that costs too much. `lists` returns the lists that the rules use from now on;
+ * `knownLists` are the kinds of those that exist, if a rule must not name another one.
  */
 export function compileRules(
   text: string,
   definitions: readonly FactDefinition[],
-  timing: { elapsed?: Elapsed; onCutOff?: OnCutOff } = {},
+  options: RuleOptions = {},
 ): Compiled {
   const { conditions, faults } = readRuleFile(text)
-  const compile = createConditionCompiler(definitions)
+  const search = new TextSearch(options.lists)
+  const compile = createConditionCompiler(definitions, search, options.knownLists)
   const all = [...faults]
   const rules = conditions.flatMap(({ when, symbol, rule, placeOf }): RuleWithCondition[] => {
     const condition = compile(when)
@@ -191,7 +216,7 @@ export function compileRules(
     }
     return []
   })
-  if (all.length === 0) return { rules: new RuleBook(rules, definitions, timing) }
+  if (all.length === 0) return { rules: new RuleBook(rules, definitions, search, options) }
   return { faults: inOrder(all) }
 }
 

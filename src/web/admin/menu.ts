@@ -29,7 +29,13 @@ const menu: readonly MenuGroup[] = [
   },
   {
     key: 'judging',
-    pages: ['/admin/rules', '/admin/models', '/admin/reputations', '/admin/delistings'],
+    pages: [
+      '/admin/rules',
+      '/admin/rule-lists',
+      '/admin/models',
+      '/admin/reputations',
+      '/admin/delistings',
+    ],
   },
   {
     key: 'system',

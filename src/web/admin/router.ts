@@ -27,6 +27,7 @@ import { adminReportRoutes } from './reports.ts'
 import { reporterRoutes, reputationRoutes } from './reputations.ts'
 import { requireRole } from './require-role.ts'
 import { createFormRoles, roleTable } from './role-table.ts'
+import { ruleListRoutes } from './rule-lists.ts'
 import { ruleRoutes } from './rules.ts'
 import { searchRoutes } from './search-reports.ts'
 import { senderRoutes } from './senders.ts'
@@ -63,6 +64,7 @@ const areas: readonly Area[] = [
   ['/mail-servers', 'viewer', mailServerRoutes],
   ['/models', 'viewer', modelRoutes],
   ['/rules', 'viewer', ruleRoutes],
+  ['/rule-lists', 'viewer', ruleListRoutes],
   ['/delistings/exemptions', 'viewer', listExemptionRoutes],
   ['/delistings', 'viewer', delistingAdminRoutes],
   ['/marketers/proposals', 'viewer', proposalRoutes],

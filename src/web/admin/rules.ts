@@ -1,6 +1,7 @@
 import { type Request, type Response, Router } from 'express'
 import { countRaisedSymbols } from '../../db/analyses.ts'
 import { listReporterEmails } from '../../db/reporters.ts'
+import { readRuleListKinds } from '../../db/rule-lists.ts'
 import { listRuleProcesses, listRuleSets, type RuleProcess } from '../../db/rule-sets.ts'
 import { RULE_PROCESS_FORGOTTEN_MS } from '../../judging/live-rules.ts'
 import {
@@ -36,7 +37,7 @@ import { adminPage, type PageCall } from './page.ts'
 import { requireRole } from './require-role.ts'
 import { sendAdminPage } from './send-admin-page.ts'
 
-type Needs = Pick<Site, 'pool' | 'clock'> & FormReader
+type Needs = Pick<Site, 'pool' | 'clock' | 'readWritten'> & FormReader
 
 /** Percent-encoding may turn each byte into three, and line ends into six. */
 const FORM_BYTES_MAX = ruleBounds.fileBytesMax * 6 + 64_000
@@ -88,7 +89,7 @@ function ruleEditorRoutes(site: Needs): Router {
     isTrying = true
     try {
       const tried = await dryRunRules(site.pool, draft.content, ruleKnowledge, {
-        last: draft.last,
+        ...{ last: draft.last, now: site.clock(), readWritten: site.readWritten },
         isOver: () => res.destroyed,
       })
       return sendEditor(req, res, { ...compared, ...tried })
@@ -118,7 +119,8 @@ async function readDraft(req: Request, res: Response, site: Needs) {
 }
 
 async function compare(draft: Draft, site: Needs): Promise<Draft> {
-  const compiled = compileRules(draft.content, definitions)
+  const knownLists = await readRuleListKinds(site.pool)
+  const compiled = compileRules(draft.content, definitions, { knownLists })
   if ('faults' in compiled) return { ...draft, faults: compiled.faults }
   const acting = await actingRules(site.pool)
   const changes = compareRules(rulesOf(acting, definitions), compiled.rules.rules)

@@ -13,6 +13,8 @@ import { factDefinitions, packFacts, unpackFacts } from '../../../src/verdict/fa
 import type { Conclude } from '../../../src/verdict/rules/dry-run.ts'
 import { uuidv7 } from '../../../src/world.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
+import type { Packed } from '../../../src/db/rows.ts'
+import { parser } from '../../support/parser.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { keepJudgedFacts } from '../../support/judged-facts.ts'
 import { ruleText } from '../../support/rule-facts.ts'
@@ -92,6 +94,8 @@ const knowledge = {
   unpackFacts,
 }
 
+const dryRun = { now: at, readWritten: (packed: Packed) => parser.readWritten(packed) }
+
 test('a dry run shows the changed verdicts by the stored facts, newest first', async () => {
   const ids = Array.from({ length: 450 }, (_, n) => uuidv7(new Date(at.getTime() + n)))
   await keepJudgedFacts(
@@ -109,7 +113,7 @@ test('a dry run shows the changed verdicts by the stored facts, newest first', a
     ruleText('MANY_LINKS', 'links.count >= 448', 6) +
       ruleText('FAILS', 'attachments.extensions[9] == ""'),
     knowledge,
-    { last: 440, tell: (reports) => told.push(reports) },
+    { ...dryRun, last: 440, tell: (reports) => told.push(reports) },
   )
   if ('faults' in tried) throw new Error(tried.faults[0]?.reason)
   expect(told).toEqual([200, 400, 440])
@@ -135,9 +139,31 @@ test('a dry run shows the changed verdicts by the stored facts, newest first', a
 test('a dry run of a file with errors shows them and tests nothing', async () => {
   const told: number[] = []
   const tried = await dryRunRules(database.pool, ruleText('AB', 'no.fact'), knowledge, {
+    ...dryRun,
     last: 10,
     tell: (reports) => told.push(reports),
   })
   expect(tried).toMatchObject({ faults: [{ line: 4, column: 9 }] })
   expect(told).toEqual([])
+})
+
+test('a dry run of rules about words reads the stored messages', async () => {
+  const id = uuidv7(new Date(at.getTime() + 1_000))
+  await keepJudgedFacts(database.pool, [{ id, at, facts: packFacts({}) }])
+  const raw =
+    'From: a@b.example\nSubject: =?utf-8?q?Casino_n=C3=A4cht?=\n\nDear friend, cheap mеds!\n'
+  await database.pool.query(
+    `insert into raw_messages (id, shard, encoding, content) values ($1, shard_of($1), 'identity', $2)`,
+    [id, Buffer.from(raw)],
+  )
+  const rules =
+    ruleText('SUBJECT', JSON.stringify('content.subject.matches("(?i)casino nächt")')) +
+    ruleText('DISGUISED', JSON.stringify('content.text_words.contains("cheap meds")'))
+  const options = { ...dryRun, last: 1 }
+  const tried = await dryRunRules(database.pool, rules, knowledge, options)
+  if ('faults' in tried) throw new Error(tried.faults[0]?.reason)
+  expect(tried.result.symbols).toEqual([
+    { symbol: 'SUBJECT', before: 0, after: 1 },
+    { symbol: 'DISGUISED', before: 0, after: 1 },
+  ])
 })

@@ -253,6 +253,10 @@ async function fillAdmin({ app }: WebSite, desk: Browser): Promise<void> {
   await boss.send('dead-letter', letters)
   const trap = { address: '@trap.example', kind: 'trap', note: 'Closed in 2019', do: 'add' }
   await desk.post('/admin/sources', trap)
+  const list = { list: 'casino-words', kind: 'words', note: 'Gambling' }
+  await desk.post('/admin/rule-lists', { ...list, do: 'add' })
+  const entries = 'free spins\ncasino bonus'
+  await desk.post('/admin/rule-lists/casino-words/add', { entries, note: 'Seen', days: '90' })
   const border = { domain: 'reporters.example', host: '192.0.2.0/28', note: 'Since 2019' }
   await desk.post('/admin/mail-servers', { ...border, do: 'add' })
   await desk.post('/admin/suppressions', { address: 'stop@desk.example', note: 'They asked.' })

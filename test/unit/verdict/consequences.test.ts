@@ -370,3 +370,13 @@ test.for([
   const judged = judgedAs({ ...facts, seen }, [sign('word', 2.5), model], 0.7)
   expect(complaintOf(said, judged).score).toBe(score)
 })
+
+test('words that an operator looks for do not help a complaint, but may prevent one', () => {
+  const scoreOf = (...symbols: VerdictSymbol[]) => {
+    const verdict: Verdict = { class: 'undecided', score: 0, symbols }
+    const given = { verdict, facts: {}, isRelayed: false }
+    return complaintOf({ kind: 'spam', isConfirmed: false }, given).score
+  }
+  expect(scoreOf(sign('word', 1.5), sign('words', 2.5))).toBe(1.5)
+  expect(scoreOf(sign('word', 1.5), sign('words', -2.5))).toBe(-1)
+})

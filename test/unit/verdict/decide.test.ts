@@ -137,3 +137,16 @@ test('a score further from the thresholds has a higher confidence', () => {
   expect(sure(2.5)).toBe(1)
   expect(sure(4.9)).toBeLessThan(0.2)
 })
+
+test('words alone never decide, in either direction, and stay below half of the threshold', () => {
+  const words = (...weights: number[]) =>
+    symbols(...weights).map((symbol) => ({ ...symbol, basis: 'words' as const }))
+  const against = decide({ facts: facts(), symbols: words(2, 20, 3) })
+  expect(against.symbols.map(({ weight }) => weight)).toEqual([2, 0.5, 0])
+  expect(against).toMatchObject({ class: 'undecided', score: 2.5 })
+  expect(checkActionOf(against, { reject: 2, greylist: undefined })).toBe('no action')
+  const inFavor = decide({ facts: facts(), symbols: [...symbols(6), ...words(-20)] })
+  expect(inFavor).toMatchObject({ class: 'undecided', score: 3.5 })
+  const together = decide({ facts: facts(), symbols: [...words(9), ...symbols(2.5)] })
+  expect(together).toMatchObject({ class: 'spam', score: 5 })
+})

@@ -92,7 +92,6 @@ test.for([
   'size(authentication.signers) > 1',
   'report.kind < "b"',
   'report.kind + "x" == "x"',
-  'report.kind.matches("x")',
   'links.count in [1, 2]',
   'report.is_given ? true : false',
 ])('the library evaluates %s', (when) => {
