@@ -3,12 +3,10 @@ import type { BodyView } from './body-view.ts'
 import { DISTINCTIVE_WORDS_MIN, isSameLook, lookBands } from './looks.ts'
 import { hexOf, textHash } from './shingles/hash.ts'
 import type { ShingleList } from './shingles/shingle-list.ts'
+import { isSameWording, wordingOf } from './wording.ts'
 
-/**
- * Size in bytes of the signature of a whole text. With this size, the share of common runs that two
- * signatures give is within 0.04 of the true share in two of three cases.
- */
-const signatureBytes = 120
+/** Size in bytes of the signature of a whole text. Its only use is to find similar texts. */
+const signatureBytes = 36
 
 /**
  * Number of words in a run. Single words show the topic of a text, three consecutive words its
@@ -61,14 +59,12 @@ function eightBits(hash: number): number {
   return Math.imul(hash ^ (hash >>> 15), 0x85ebca6b) >>> 24
 }
 
-/** Returns the share of equal bytes of two signatures in hexadecimal, 0 to 1. */
+/** Returns the share of equal bytes of two signatures in hexadecimal, 0 to 1, as far as both go. */
 function agreement(a: string, b: string): number {
+  const length = Math.min(a.length, b.length)
   let same = 0
-  for (let at = 0; at < a.length; at += 2) {
-    if (a.charCodeAt(at) === b.charCodeAt(at) && a.charCodeAt(at + 1) === b.charCodeAt(at + 1))
-      same++
-  }
-  return a.length === 0 ? 0 : (same * 2) / a.length
+  for (let at = 0; at < length; at += 2) if (a.slice(at, at + 2) === b.slice(at, at + 2)) same++
+  return length === 0 ? 0 : (same * 2) / length
 }
 
 function runHashes(hashes: Int32Array): Int32Array {
@@ -99,58 +95,47 @@ function makeMultipliers(): Int32Array {
   return numbers
 }
 
-const bands = 8
+const bands = 7
 const bandBytes = 5
 
 /**
- * Minimum share of common runs of words. Measured: texts of one campaign share at least 0.9,
- * related campaigns of the same author at most 0.72.
- */
-const agreementMin = 0.84
-/**
- * Minimum share of common runs among the first words. It is low because greetings, names and
- * amounts differ.
- */
-const headAgreementMin = 0.25
-/** Minimum length of the shorter text, as a share of the longer one in words. */
-const lengthRatioMin = 0.6
-
-/**
- * Returns the keys for finding similar messages, at most 8, each of 16 hexadecimal digits. Two
- * messages of one campaign have at least one common key: all but one in 100,000 texts that share
- * 0.95 of their runs of words do, and 99 in 100 that share 0.84. Empty for messages without
- * distinctive content: little text, and no file or picture.
+ * Returns the keys for finding similar messages, at most 8, each of 16 hexadecimal digits: seven of
+ * the whole text, and one of its first words. Of two texts that share 0.95 of their runs of words,
+ * all but one in 10,000 have a common key of the whole text; 98 in 100 that share 0.84. Empty for
+ * messages without distinctive content: little text, and no file or picture.
  */
 export function campaignKeys(fingerprints: Fingerprints): string[] {
-  const { near } = fingerprints
-  if (near === undefined) {
+  const { near, head } = fingerprints
+  if (near === undefined || head === undefined) {
     const key = wholeKey(fingerprints)
     return pictureKeys(fingerprints) ?? (key === undefined ? [] : [key])
   }
-  return Array.from({ length: bands }, (_, band) => {
-    const start = band * bandBytes * 2
-    const number = (band + 1).toString(16).padStart(6, '0')
-    return number + near.slice(start, start + bandBytes * 2)
+  const digits = bandBytes * 2
+  const parts = Array.from({ length: bands }, (_, band) => {
+    return near.slice(band * digits, (band + 1) * digits)
+  })
+  return [...parts, head.slice(0, digits)].map((part, band) => {
+    return (band < bands ? band + 1 : HEAD_KEY).toString(16).padStart(6, '0') + part
   })
 }
+
+/** Number that distinguishes the key of the first words from those of the whole text. */
+const HEAD_KEY = 16
 
 /**
  * Whether two messages belong to one campaign. Callers compare a message with the first one of the
  * campaign, so that a campaign does not drift. Symmetric.
  */
 export function isSameCampaign(a: Fingerprints, b: Fingerprints): boolean {
-  if (a.near === undefined || b.near === undefined) {
-    const key = wholeKey(a)
-    const isEqual = a.near === b.near && key !== undefined && key === wholeKey(b)
-    return isEqual || (isPicture(a) && isPicture(b) && isSameLook(a.look ?? '', b.look ?? ''))
-  }
-  const [shorter = 0, longer = 0] = [Number(a.words), Number(b.words)].sort((x, y) => x - y)
-  return (
-    shorter >= longer * lengthRatioMin &&
-    agreement(a.near, b.near) >= agreementMin &&
-    agreement(a.head ?? '', b.head ?? '') >= headAgreementMin
-  )
+  if (a.wording !== undefined && b.wording !== undefined) return isSameWording(a.wording, b.wording)
+  if (a.near !== undefined && b.near !== undefined) return agreement(a.near, b.near) >= agreementMin
+  const key = wholeKey(a)
+  const isEqual = a.near === b.near && key !== undefined && key === wholeKey(b)
+  return isEqual || (isPicture(a) && isPicture(b) && isSameLook(a.look ?? '', b.look ?? ''))
 }
+
+/** Minimum share of equal bytes of signatures, where one was stored without the wording. */
+const agreementMin = 0.84
 
 /**
  * Returns a key of the complete content, for short messages, which belong to one campaign only if
@@ -181,8 +166,10 @@ export type Fingerprints = {
   text?: string
   /** Min-hash signature of the text, in hexadecimal; for texts of at least 20 words. */
   near?: string
-  /** Min-hash signature of the first words. Distinguishes texts that share a long footer. */
+  /** Min-hash signature of the first words, in hexadecimal. */
   head?: string
+  /** The words of such a text in a short form (`wording.ts`), to compare it word by word. */
+  wording?: string
   /** Hash of the HTML structure, equal to that of the shingle `html-structure`. */
   html?: string
   /** Hash of all link domains, equal to that of the shingle `link-set`. */
@@ -198,12 +185,12 @@ export type Fingerprints = {
  * equality.
  */
 const nearWordsMin = 20
-/** Number of words from the start of a text that its signature covers. */
+/** Number of words from the start of a text that its signature and its wording cover. */
 const nearWordsMax = 400
 /** Number of words in the head of a text. */
 const headWords = 40
 /** Size in bytes of the signature of the head. */
-const headBytes = 16
+const headBytes = 8
 /** Minimum size of a file in bytes. Smaller files are tracking pixels, spacers and empty parts. */
 const fileBytesMin = 1000
 
@@ -223,6 +210,7 @@ export function fingerprintsOf(
   if (hashes.length >= nearWordsMin) {
     add('near', hexOfBytes(minHash(hashes.subarray(0, nearWordsMax), signatureBytes)))
     add('head', hexOfBytes(minHash(hashes.subarray(0, headWords), headBytes)))
+    add('wording', wordingOf(hashes.subarray(0, nearWordsMax)))
   }
   add('html', list.hashesOf('html-structure')[0])
   add('links', list.hashesOf('link-set')[0])

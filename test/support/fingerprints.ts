@@ -5,19 +5,30 @@ export function longText(mark: string): Fingerprints {
   return {
     words: '120',
     text: hexOf(`${mark} text`, 8),
-    near: hexOf(mark, 120),
-    head: hexOf(mark, 16),
+    near: hexOf(mark, 36),
+    head: hexOf(`${mark} head`, 8),
+    wording: Buffer.from(hexOf(`${mark} words`, 120), 'hex').toString('base64'),
   }
 }
 
 /**
- * Returns the same text with changes in one of `every` samples, at the positions that `shift`
- * selects.
+ * Returns the same text with changes in one of `every` samples and in one of twice as many words,
+ * at the positions that `shift` selects.
  */
 export function changed(of: Fingerprints, every: number, shift = 0): Fingerprints {
-  const near = Buffer.from(of.near ?? '', 'hex')
-  for (let at = shift % every; at < near.length; at += every) near[at] = (near[at] ?? 0) ^ 0xff
-  return { ...of, near: near.toString('hex'), text: hexOf(`${of.text} ${every} ${shift}`, 8) }
+  const near = changedBytes(Buffer.from(of.near ?? '', 'hex'), every, shift)
+  const wording = changedBytes(Buffer.from(of.wording ?? '', 'base64'), every * 2, shift)
+  return {
+    ...of,
+    near: near.toString('hex'),
+    wording: wording.toString('base64'),
+    text: hexOf(`${of.text} ${every} ${shift}`, 8),
+  }
+}
+
+function changedBytes(bytes: Buffer, every: number, shift: number): Buffer {
+  for (let at = shift % every; at < bytes.length; at += every) bytes[at] = (bytes[at] ?? 0) ^ 0xff
+  return bytes
 }
 
 /** Returns another text that shares the first `keys` keys with this one. */

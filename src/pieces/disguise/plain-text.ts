@@ -144,6 +144,9 @@ function finished(hash: number): number {
   return twice ^ (twice >>> 16)
 }
 
+/** The hash of the word `0`, which replaces every number. */
+export const NUMBER_HASH = finished(hashStep(hashBasis, 0x30))
+
 /** The normalized words of a text, with the ends of sentences and paragraphs. */
 export type PlainText = {
   /** The words separated by blanks. */

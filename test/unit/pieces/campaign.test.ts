@@ -19,6 +19,13 @@ const disclaimer =
   'this message are those of its author and not those of the company, which takes no part in any ' +
   'liability for damage that is done by a virus that may have come with it. The company is ' +
   'registered in the register of companies under the number given at the head of its letters.'
+const salads = [
+  ' honor several flower shine driver battle primitive interest western train kettle rubber',
+  ' sheep region island yard plastic tongue exchange college motion throughout marble spoon',
+] as const
+const task = (name: string) =>
+  `Hi ${name}, are you at your desk today? I need you to take care of a task for me before noon. ` +
+  'Send me your number and I tell you the rest.'
 const image = (name: string) =>
   `<a href="https://shop.example/1"><img src="https://pictures.example/${name}"></a>`
 
@@ -34,6 +41,8 @@ const same: readonly (readonly [string, Written, Written])[] = [
     { text: `${offer.replace('customer', 'Rose Miller')} Pay 3.20 at https://a.example/1` },
     { text: `${offer.replace('customer', 'Tom')} Pay 14 at https://b.example/2` },
   ],
+  ['a name in a greeting', { text: task('Anna') }, { text: task('Mister James Miller') }],
+  ['random words at the end', { text: offer + salads[0] }, { text: offer + salads[1] }],
   ['one sentence more', { text: `${offer} We wish you a pleasant day.` }, { text: offer }],
   ['one clause less', { text: offer.replace(/ and call before.*/, '.') }, { text: offer }],
   [
@@ -64,6 +73,17 @@ const different: readonly (readonly [string, Written, Written])[] = [
     'the same long disclaimer below',
     { text: offer.slice(0, 200) + disclaimer },
     { text: statement.slice(0, 200) + disclaimer },
+  ],
+  [
+    'another wording',
+    { text: offer },
+    {
+      text: offer
+        .replace('glad to tell', 'happy to inform')
+        .replace('arrived at our depot', 'reached our storehouse')
+        .replace('brought to your house', 'delivered to your door')
+        .replace('goes back', 'is returned'),
+    },
   ],
   ['the same beginning', { text: `${offer.slice(0, 150)} ${statement}` }, { text: offer }],
   ['half of it', { text: offer.slice(0, 160) }, { text: offer }],
@@ -137,10 +157,25 @@ test('fingerprints never change', async () => {
   expect(await fingerprintsOf({ text: offer })).toEqual({
     words: '64',
     text: '45a3586e49999eef',
+    near: 'cb1721018560aba389ef2965a9842b2ee75326e875bce903415df273696e817b3f525df4',
+    head: 'cb172101ac60ab26',
+    wording:
+      'TZWCG4nLBxHb798Xd6PcJctD4BHL7yAju/helIphmixJuBHRQef435i1yyvgq70I+JRlW9wHNL1Vy3cI/7Kdrg==',
+  })
+})
+
+test('a campaign that was stored with a longer signature and no wording goes on', async () => {
+  const stored = {
+    words: '64',
     near:
       'cb1721018560aba389ef2965a9842b2ee75326e875bce903415df273696e817b3f525df44d9d1191' +
       '916f3ab269235d66120e8974c4a69063b6a6250c7479ea629736fbfb11281bea5852c2fc463c65c7' +
       'eb4d56904d52b5aee7188dd9899b1860416b201369cef940666911b6a0d5374255a61f1d896eff2c',
     head: 'cb172101ac60ab26898c2950a9558e2e',
-  })
+  }
+  const again = await fingerprintsOf({ text: `${offer} We wish you a pleasant day.` })
+  expect(isSameCampaign(stored, again)).toBe(true)
+  expect(new Set(campaignKeys(stored)).isDisjointFrom(new Set(campaignKeys(again)))).toBe(false)
+  const other = await fingerprintsOf({ text: statement })
+  expect(isSameCampaign(stored, other)).toBe(false)
 })
