@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { parseHeader } from '../../../src/mail/header.ts'
 import { parseListUnsubscribe } from '../../../src/mail/list-unsubscribe.ts'
 import { messageKind } from '../../../src/mail/message.ts'
+import { expectEffort } from '../../support/effort.ts'
 
 const fields = (text: string) => parseHeader(Buffer.from(`${text}\n\n`, 'latin1')).fields
 const post = '\nList-Unsubscribe-Post: List-Unsubscribe=One-Click'
@@ -108,11 +109,11 @@ test.for([
 
 test.for(['(', '<', '(<', '<a ', '((a', '(\\', '=?utf-8?q?<', ','])(
   'a field of many %j takes less than a second',
-  (text) => {
-    const startMs = performance.now()
+  async (text) => {
     const field = `List-Unsubscribe: ${text.repeat(100_000 / text.length)}\n`
-    expect(parseListUnsubscribe(fields(field.repeat(9)))).toBeNull()
-    expect(performance.now() - startMs).toBeLessThan(1_000)
+    expect(
+      await expectEffort(() => parseListUnsubscribe(fields(field.repeat(9))), 1_000),
+    ).toBeNull()
   },
 )
 

@@ -34,10 +34,10 @@ test('a message keeps its text and its QR code beside a PDF file that takes too 
 
 test('a file that was read is not read again, nor is one that took too long', async () => {
   const file = slowPdf(2)
-  expect((await read([file])).faults).toHaveLength(1)
-  const start = performance.now()
-  for (let times = 0; times < 100; times++) expect((await read([file], 0)).faults).toHaveLength(1)
-  expect(performance.now() - start).toBeLessThan(1_000)
+  const { faults } = await read([file])
+  expect(faults).toEqual([expect.not.stringMatching(/^unread$/)])
+  // Without the time to read it, the fault that was found is known.
+  for (let times = 0; times < 100; times++) expect((await read([file], 0)).faults).toEqual(faults)
 })
 
 test('the caller waits no longer than it says, and the file is read afterwards', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { readMessage } from '../../../src/mail/message.ts'
 import { reducedBody } from '../../../src/pieces/reduced-body.ts'
+import { expectEffort } from '../../support/effort.ts'
 
 const page = `${'<p>Dear customer, please look.</p>'.repeat(9)}<a href="https://bad.example/a?b=1">`
 const base64 = Buffer.from(`${page}${'x'.repeat(200)}`).toString('base64')
@@ -20,12 +21,10 @@ test.for([
   expect(linksIn(body)).toEqual(['https://bad.example/a?b=1'])
 })
 
-test('a body of many megabytes of base64 is searched up to its bound', () => {
+test('a body of many megabytes of base64 is searched up to its bound', async () => {
   const filler = 'QUJD'.repeat(4 * 1024 * 1024)
   expect(linksIn(filler + base64)).toEqual([''])
   const many = `${'A'.repeat(41)}!\n`.repeat(200_000)
-  const startMs = performance.now()
-  expect(linksIn(many)).toEqual([''])
   // It takes a twentieth of this.
-  expect(performance.now() - startMs).toBeLessThan(2_000)
+  expect(await expectEffort(() => linksIn(many), 2_000)).toEqual([''])
 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { looseMail, usualRcpt } from '../../../../src/processes/receive/loose-commands.ts'
+import { expectEffort } from '../../../support/effort.ts'
 
 test.for([
   ['MAIL FROM: a@b.example', 'a@b.example', ''],
@@ -42,9 +43,9 @@ test.for([
   expect(usualRcpt(line)).toBe(expected)
 })
 
-test.for(['<', '"', '<"', '"\\', ' ', 'a ', '@'])('a command of many %j is cheap', (text) => {
-  const startMs = performance.now()
-  looseMail(`MAIL FROM:${text.repeat(4_096)}`)
-  usualRcpt(`RCPT TO:${text.repeat(4_096)}`)
-  expect(performance.now() - startMs).toBeLessThan(100)
+test.for(['<', '"', '<"', '"\\', ' ', 'a ', '@'])('a command of many %j is cheap', async (text) => {
+  await expectEffort(() => {
+    looseMail(`MAIL FROM:${text.repeat(4_096)}`)
+    usualRcpt(`RCPT TO:${text.repeat(4_096)}`)
+  }, 100)
 })
