@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config'
-import { longestFirst } from './test/support/longest-first.ts'
+import { startWith } from './test/support/start-with.ts'
 
 const usual = {
   globalSetup: ['test/support/global-setup.ts'],
@@ -13,7 +13,7 @@ const timed = ['test/browser/{first-visit,newcomer}.test.ts']
 /** The tests that need a real Chromium: `npm run test:browser`. */
 export default defineConfig({
   test: {
-    sequence: { sequencer: longestFirst(/\/(accessibility|letters|keyboard)\.test/) },
+    sequence: { sequencer: startWith('/accessibility', '/rules', '/keyboard', '/activity') },
     projects: [
       {
         test: {

@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config'
 import usual from './vitest.config.ts'
 import { marked } from './test/citus/marked.ts'
+import { startWith } from './test/support/start-with.ts'
 
 /**
  * The tests that run on a cluster of Citus: `npm run test:citus` runs a marked set, and with
@@ -18,5 +19,11 @@ export default defineConfig({
       'test/e2e/start.test.ts',
     ],
     globalSetup: ['test/citus/global-setup.ts'],
+    sequence: {
+      sequencer: startWith(
+        ...['/processes/backup', '/counting/gate', '/test/e2e/', '/reports/probes', '/releases'],
+        ...['/reports/keep-house', '/web/campaigns', '/account/erasing', '/citus/migrate'],
+      ),
+    },
   },
 })

@@ -1,10 +1,14 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
-import { longestFirst } from './test/support/longest-first.ts'
+import { startWith } from './test/support/start-with.ts'
 
-/** Tests of whole instances, and those that wait longest. */
-const longest =
-  /\/test\/(e2e\/|unit\/(parsing\/(parser-pool|reader-child|bombs)|net\/webhook)|db\/queue\/worker)/
+/** Tests of whole instances, those of every page, and those that wait longest. */
+const longest = [
+  ...['/test/e2e/', '/db/web/keys.test', '/parsing/bombs', '/parsing/reader-child'],
+  ...['/parsing/parser-pool', '/db/processes/migrate', '/db/web/outage', '/outage/spool-faults'],
+  ...['/db/people/indistinguishable', '/db/web/hostile-bodies', '/db/health/heartbeats'],
+  ...['/db/processes/outage', '/db/processes/backup', '/db/queue/'],
+]
 
 export default defineConfig({
   test: {
@@ -18,7 +22,7 @@ export default defineConfig({
     hookTimeout: 300_000,
     // Many tests wait for processes and connections: additional workers keep all processors busy.
     maxWorkers: availableParallelism() + 3,
-    sequence: { sequencer: longestFirst(longest) },
+    sequence: { sequencer: startWith(...longest) },
     // Test files share nothing but modules, which are imported once per worker.
     isolate: false,
     // A third of the workers' time was garbage collection with the usual 16 MB. `openPiscina` sets

@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config'
-import { longestFirst } from './test/support/longest-first.ts'
+import { startWith } from './test/support/start-with.ts'
 
 /** The tests that need programs of the system, such as rbldnsd: `npm run test:system`. */
 export default defineConfig({
@@ -11,6 +11,6 @@ export default defineConfig({
     hookTimeout: 300_000,
     // Other programs mostly wait, and the largest files build packages.
     maxWorkers: 3,
-    sequence: { sequencer: longestFirst(/\/(debian|package|release)\.test/) },
+    sequence: { sequencer: startWith('/debian', '/package', '/release') },
   },
 })

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { chmod, open, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { pino } from 'pino'
-import { expect, test } from 'vitest'
+import { expect, test, type TestContext } from 'vitest'
 import type { App } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { startEmbedded } from '../../src/db/embedded.ts'
@@ -28,16 +28,15 @@ const LIGHT_MS_MAX = 30_000
 const ALARM_MS_MAX = 120_000
 
 /** Real processes on a healthy database, a mail server, and what receives alarms. */
-async function startHealthy() {
-  const mailServer = await closeAfterThisTest(startSmtpSink())
-  const operators = await closeAfterThisTest(startSmtpSink())
-  const hooks = await closeAfterThisTest(startWebhookReceiver())
-  const here = await closeAfterThisTest(
-    makeSite({
-      ...{ SMTP_URL: mailServer.url, ALARM_SMTP_URL: operators.url },
-      ...{ ALARM_MAIL: 'operator@ops.example', ALARM_WEBHOOK_URL: hooks.url },
-    }),
-  )
+async function startHealthy({ onTestFinished }: TestContext) {
+  const mailServer = await closeAfterThisTest(startSmtpSink(), onTestFinished)
+  const operators = await closeAfterThisTest(startSmtpSink(), onTestFinished)
+  const hooks = await closeAfterThisTest(startWebhookReceiver(), onTestFinished)
+  const site = makeSite({
+    ...{ SMTP_URL: mailServer.url, ALARM_SMTP_URL: operators.url },
+    ...{ ALARM_MAIL: 'operator@ops.example', ALARM_WEBHOOK_URL: hooks.url },
+  })
+  const here = await closeAfterThisTest(site, onTestFinished)
   const { pool } = here.database
   await ensurePartitions(pool, new Date(), 4)
   await ensureCounterPartitions(pool, new Date(), 2)
@@ -61,8 +60,11 @@ async function startHealthy() {
   return { here, mailServer, operators, hooks, work, desk, page, alarmed }
 }
 
-test('a mail server that refuses: light, alarm, repair by the button, all-clear', async () => {
-  const { here, mailServer, operators, hooks, desk, page, alarmed } = await startHealthy()
+/** These wait for minutes, as operators do, and need little of a processor. */
+const waiting = test.concurrent
+
+waiting('a mail server that refuses: light, alarm, repair, all-clear', async (context) => {
+  const { here, mailServer, operators, hooks, desk, page, alarmed } = await startHealthy(context)
   const first = await here.client.post(spamMessage('leaves'))
   await here.client.untilEvent(first.id, 'sent')
   expect(await page()).not.toContain('#mail-leaving')
@@ -85,8 +87,8 @@ test('a mail server that refuses: light, alarm, repair by the button, all-clear'
   expect(hooks.told.length).toBeLessThanOrEqual(3)
 })
 
-test('a worker that is frozen raises an alarm, and its return ends it', async () => {
-  const { work, page, alarmed } = await startHealthy()
+waiting('a worker that is frozen raises an alarm, and its return ends it', async (context) => {
+  const { work, page, alarmed } = await startHealthy(context)
   const isRunning = async () => ((await page()).includes('<th scope="row">work') ? true : undefined)
   await until('a heartbeat of the worker', isRunning)
   expect(await page()).not.toContain('/admin/health#processes')
@@ -153,7 +155,7 @@ test.runIf(isRoot)('a database whose disk is full raises an alarm in its words',
   const tools = { channels: [{ name: 'test', send }], readHealth: createReadHealth(its) }
   const watch = createAlarmWatch(its, tools)
   for (const name of ['web', 'work', 'count']) {
-    await closeAfterThisTest(Promise.resolve(startHeartbeats(its, name)))
+    await closeAfterThisTest(Promise.resolve(startHeartbeats({ ...its, clock: systemClock }, name)))
   }
   const pass = async (seconds: number) => {
     for (const end = ahead + seconds; ahead < end; ahead += 10) await watch.evaluate()

@@ -7,15 +7,19 @@ import { tortureRelay } from '../support/torture/sending/torture-relay.ts'
 // Short forms of torture runs whose parts no other test uses, so that changes do not break them
 // unnoticed.
 const quiet = () => undefined
+/** These mostly wait for a mail server. */
+const waiting = test.concurrent
 
-test('a mail server that refuses everything for a while loses no mail', async () => {
+waiting('a mail server that refuses everything for a while loses no mail', async ({ expect }) => {
   expect(await tortureRelay(quiet, 1)).toEqual([])
 })
 
-test('mail resumes within half a minute after the mail server hung', async () => {
-  const ways = ['rcpt', 'kept'] as const
-  expect(await tortureHanging(quiet, { ways, hangsMs: 32_000 })).toEqual([])
-})
+waiting.for(['rcpt', 'kept'] as const)(
+  'mail resumes within half a minute after the mail server hung: %s',
+  async (way, { expect }) => {
+    expect(await tortureHanging(quiet, { ways: [way], hangsMs: 32_000 })).toEqual([])
+  },
+)
 
 test('messages that are hard to compose are sent, and delay no others', async () => {
   expect(await tortureComposing(quiet)).toEqual([])

@@ -19,10 +19,16 @@ export async function closeAfterTests<T extends Opened>(opening: T | Promise<T>)
   return opened
 }
 
-/** Returns what was opened in a test, and closes it after this test, passed or failed. */
-export async function closeAfterThisTest<T extends Opened>(opening: T | Promise<T>): Promise<T> {
+/**
+ * Returns what was opened in a test, and closes it after this test, passed or failed. A test that
+ * runs beside others passes the `onTestFinished` of its context.
+ */
+export async function closeAfterThisTest<T extends Opened>(
+  opening: T | Promise<T>,
+  atEnd: typeof onTestFinished = onTestFinished,
+): Promise<T> {
   const opened = await opening
-  onTestFinished(() => end(opened))
+  atEnd(() => end(opened))
   return opened
 }
 

@@ -27,6 +27,8 @@ const refusals: readonly Refusal[] = [
 const FEEDBACK = 20
 const LETTERS = 5
 const REFUSED_MS = 12_000
+/** Time in milliseconds after which the overview must warn. */
+const NOTICED_MS = 30_000
 const SETTLE_MS = 120_000
 
 /**
@@ -56,6 +58,7 @@ function refuseFor([step, failure]: Refusal): Promise<string[]> {
     const worker = await startWork(app, ['forward-report', 'send-letter'])
     try {
       await wait(REFUSED_MS)
+      await untilNoticed(app)
       const faults = await examineOutage(app)
       if (sink.messages.length > 0) faults.push('the sink took mail while it refused')
       sink.failAll(step, undefined)
@@ -103,6 +106,12 @@ async function examineKept(app: OpenApp): Promise<string[]> {
 }
 
 const isBad = (level: string) => level === 'warning' || level === 'critical'
+
+/** On a busy machine, the first mails may be refused late. */
+async function untilNoticed(app: OpenApp): Promise<void> {
+  const until = Date.now() + NOTICED_MS - REFUSED_MS
+  while (Date.now() < until && !(await overviewWarns(app))) await wait(250)
+}
 
 /** Whether the overview says that no mail is sent. */
 async function overviewWarns(app: OpenApp): Promise<boolean> {
