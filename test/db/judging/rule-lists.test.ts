@@ -2,12 +2,8 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { runAction } from '../../../src/actions.ts'
 import { listAudit } from '../../../src/db/audit-log.ts'
-import {
-  addRuleListHits,
-  listRuleListEntries,
-  listRuleLists,
-  removeEndedRuleListEntries,
-} from '../../../src/db/rule-lists.ts'
+import { deleteExpiredRows } from '../../../src/db/expired-rows.ts'
+import { addRuleListHits, listRuleListEntries, listRuleLists } from '../../../src/db/rule-lists.ts'
 import { DAY_MS } from '../../../src/durations.ts'
 import { openRules } from '../../../src/judging/live-rules.ts'
 import {
@@ -102,7 +98,7 @@ test('a process follows the lists, forgets ended entries, and counts hits', asyn
   const [casino, poker] = await listRuleListEntries(pool, 'casino-words', { limit: 10 })
   expect(casino?.hits).toBeGreaterThan(0)
   expect(poker).toMatchObject({ value: 'poker', hits: 1 })
-  await removeEndedRuleListEntries(pool, now)
+  await deleteExpiredRows(pool, { rule_list_entries: now })
   expect(await listRuleLists(pool)).toMatchObject([{ entries: 1 }])
 })
 
