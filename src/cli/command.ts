@@ -25,7 +25,8 @@ export type Query<Input extends z.ZodObject = z.ZodObject> = {
   name: string
   summary: string
   input: Input
-  print(input: z.output<Input>, app: App): Promise<string>
+  /** Returns the output as text, or objects to print as JSON lines. */
+  print(input: z.output<Input>, app: App): Promise<string | readonly object[]>
   /** Set if the command prints a key to its owner. In other output, keys are masked. */
   showsKey?: true
 }
@@ -68,7 +69,8 @@ export async function runOperation(
   }
   return open(async (app) => {
     if (!('run' in operation)) {
-      const text = await operation.print(input.data, app)
+      const output = await operation.print(input.data, app)
+      const text = typeof output === 'string' ? output : output.map(jsonLine).join('')
       stdout.write(ended(operation.showsKey ? text : concealKeys(text)))
       return 0
     }
@@ -94,6 +96,10 @@ export async function runOperation(
 function textOf(action: Action, outcome: Exclude<Outcome, { problems: unknown }>): string {
   if ('unchanged' in outcome) return messageOf(action, outcome.unchanged)
   return outcome.text ?? messageOf(action, outcome.done, outcome.count)
+}
+
+function jsonLine(value: object): string {
+  return `${JSON.stringify(value)}\n`
 }
 
 function ended(text: string): string {

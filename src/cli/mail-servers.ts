@@ -7,10 +7,7 @@ const list = defineQuery({
   name: 'mail-servers list',
   summary: 'show the hosts that receive mail for domains, as JSON lines',
   input: z.object({}),
-  async print(_, { pool }) {
-    const hosts = await listReceivingHosts(pool)
-    return hosts.map((host) => `${JSON.stringify(host)}\n`).join('')
-  },
+  print: (_, { pool }) => listReceivingHosts(pool),
 })
 
 /** The operations of `signalpost mail-servers`. */

@@ -10,10 +10,7 @@ const list = defineQuery({
   name: 'outbox list',
   summary: 'list the newest feedback reports, as JSON lines',
   input: z.object({ state: oneOf(feedbackStates).optional().meta({ argument: 'STATE' }) }),
-  async print({ state }, { pool }) {
-    const lines = await listOutbox(pool, { state }, LINES_MAX)
-    return lines.map((line) => `${JSON.stringify(line)}\n`).join('')
-  },
+  print: ({ state }, { pool }) => listOutbox(pool, { state }, LINES_MAX),
 })
 
 /** The operations of `signalpost outbox`. */

@@ -27,8 +27,7 @@ const search = defineQuery({
     if ('problems' in parsed) throw new UsageError(parsed.problems)
     const opened = await openSearch(pool, parsed.clauses)
     const ids = await listFound(pool, opened, { before: undefined, limit: LINES_MAX })
-    const lines = await listFoundReports(pool, ids)
-    return lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+    return listFoundReports(pool, ids)
   },
 })
 
@@ -36,10 +35,7 @@ const actions = defineQuery({
   name: 'reports actions',
   summary: 'list the latest actions on many reports, as JSON lines',
   input: z.object({}),
-  async print(_, { pool }) {
-    const lines = await listMassActions(pool, ACTIONS_MAX)
-    return lines.map((line) => `${JSON.stringify(line)}\n`).join('')
-  },
+  print: (_, { pool }) => listMassActions(pool, ACTIONS_MAX),
 })
 
 /** The operations of `signalpost reports`. */

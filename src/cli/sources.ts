@@ -6,10 +6,7 @@ const list = defineQuery({
   name: 'sources list',
   summary: 'show the spam traps and feedback loops with what they received, as JSON lines',
   input: z.object({}),
-  async print(_, { pool, clock }) {
-    const sources = await readMailSources(pool, clock())
-    return sources.map((source) => `${JSON.stringify(source)}\n`).join('')
-  },
+  print: (_, { pool, clock }) => readMailSources(pool, clock()),
 })
 
 export const operations: Operations = [list, addMailSource, removeSource]
