@@ -6,7 +6,10 @@ import { NUMBER_HASH } from './disguise/plain-text.ts'
  * change.
  */
 export function wordingOf(hashes: Int32Array): string {
-  return Buffer.from(hashes.filter((hash) => hash !== NUMBER_HASH)).toString('base64')
+  const words = Buffer.allocUnsafe(hashes.length)
+  let count = 0
+  for (const hash of hashes) if (hash !== NUMBER_HASH) words[count++] = hash & 0xff
+  return words.toString('base64', 0, count)
 }
 
 /** Number of words from the start of a text in which a greeting ends. */
@@ -30,9 +33,9 @@ const SHORT_END_WORDS = 8
  * there, or in their ends (random words against filters, a signature, a footer). A text in which
  * more words are replaced is another wording. Symmetric. Takes linear time.
  *
- * A changed place costs one, and one for each of its words; a name in the greeting costs one, and
- * the end of the text at most three. Two texts may cost one, and one for each 20 words that they
- * share.
+ * A changed place costs one, and one for each of its words, from the fifth on half; a name in the
+ * greeting costs one, and the end of the text at most three. Two texts may cost one, and one for
+ * each 20 words that they share.
  */
 export function isSameWording(a: string, b: string): boolean {
   if (a === b) return true
