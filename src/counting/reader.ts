@@ -36,7 +36,15 @@ export const windowNames = ['tenMinutes', 'hour', 'day', 'today', 'twoWeeks'] as
  * completely, so a window is at most one bucket too long. Counts dated in the future, from a
  * machine whose clock is ahead, count as current.
  */
-type Windows = Readonly<Record<(typeof windowNames)[number], Counts>>
+type Windows = Readonly<Record<(typeof windowNames)[number], Counts>> & {
+  readonly shape: Readonly<Shape>
+}
+
+/**
+ * How the messages of the window "day", as ham or spam, are spread over its ten minutes: the number
+ * of periods of ten minutes with messages, and the number of messages in the busiest one.
+ */
+type Shape = { periods: number; peak: number }
 
 /** One bucket of a series for a chart: its start and its counts. */
 export type Point = { startsAt: Date } & Counts
@@ -51,12 +59,13 @@ const history = emptyHistory()
 /** Sums the windows of a packed history when the current slot is `now`. */
 export function windowsOf(content: Buffer, now: number): WindowsByPrefix {
   readHistory(content, history)
-  const result: Partial<Record<Prefix, Record<keyof Windows, Sums>>> = {}
+  const result: Partial<Record<Prefix, ReturnType<typeof emptyWindows>>> = {}
   const today = dayOf(now)
   eachBucket(history.slots, (period, prefix, at, counts) => {
     if (period < now - SLOTS_LIVE) return
     const windows = (result[prefix] ??= emptyWindows())
     addCounts(windows.day, counts, at)
+    addToShape(windows.shape, Number(counts[at]) + Number(counts[at + 1]))
     if (period >= now - HOUR) addCounts(windows.hour, counts, at)
     if (period >= now - TEN_MINUTES) addCounts(windows.tenMinutes, counts, at)
   })
@@ -114,8 +123,15 @@ function noCounts(): Sums {
   return { ham: 0, spam: 0, complaint: 0, redeemed: 0, unique: 0 }
 }
 
-function emptyWindows(): Record<keyof Windows, Sums> {
+function addToShape(shape: Shape, messages: number): void {
+  if (messages <= 0) return
+  shape.periods++
+  shape.peak = Math.max(shape.peak, messages)
+}
+
+function emptyWindows() {
   return {
+    shape: { periods: 0, peak: 0 },
     tenMinutes: noCounts(),
     hour: noCounts(),
     day: noCounts(),

@@ -17,7 +17,10 @@ absent, it must check whether there was a lookup (\`authentication.checked\`,
 - \`seen\` contains plain counts of the most informative pieces. If a group has several pieces,
   the largest count is used. Accounts are free, so counts alone prove little. \`copies\` counts
   the messages that mail servers checked, regardless of the verdicts: it is volume, not
-  evidence. The report that is being judged is not counted.
+  evidence. \`checked_spam_share\` is made of our own verdicts on these messages: a rule must not
+  judge by it alone, or its verdicts confirm themselves. The shape of a day
+  (\`busy_periods_day\`, \`peak_share_day\`) tells a machine that always sends from a burst. The
+  report that is being judged is not counted.
 
 Names are permanent, because rules, models and stored analyses refer to them. A fact whose
 meaning changes gets a new name. This page is generated from \`factDefinitions\` in \`facts.ts\`.

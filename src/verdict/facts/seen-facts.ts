@@ -36,6 +36,11 @@ type SeenGroup = keyof typeof seenGroups
 /** Groups whose spread is a fact too: from where, and to whom, within a day. */
 const spreadGroups = ['campaign', 'text', 'author', 'link_domain'] as const satisfies SeenGroup[]
 
+/** Groups for which facts tell how their checked messages are spread over a day. */
+const shapeGroups = [
+  ...(['campaign', 'text', 'author', 'origin_ip', 'link_domain'] as const),
+] satisfies SeenGroup[]
+
 /**
  * Meaning of one key: how often the piece was seen, or the number of its reporters, or of the
  * networks or countries of origin.
@@ -168,11 +173,17 @@ export type SeenCounts = {
 /** The windows that become facts, by their prefixes in fact names. */
 export type SeenWindows = {
   readonly reports?: Readonly<Record<'hour' | 'day' | 'twoWeeks', SeenCounts>>
-  readonly checks?: Readonly<Record<'hour' | 'day' | 'twoWeeks', SeenCounts>>
+  readonly checks?: Readonly<Record<'hour' | 'day' | 'twoWeeks', SeenCounts>> & {
+    /** The number of ten minutes of the day with messages, and the most messages in one. */
+    readonly shape: { readonly periods: number; readonly peak: number }
+  }
 }
 
 /** Numbers by fact name; empty when nothing was seen. */
 export type SeenFacts = Record<string, number>
+
+/** A share of fewer checked messages than these would be near 1 by chance. */
+const COPIES_MIN = 20
 
 /** Definitions of the facts that each group has. */
 const groupDefinitions: readonly FactDefinition[] = Object.entries(seenGroups).flatMap(
@@ -213,10 +224,37 @@ const spreadDefinitions: readonly FactDefinition[] = spreadGroups.flatMap((group
   }),
 )
 
+/** Definitions of the facts about our verdicts on checked messages. */
+const verdictDefinitions: readonly FactDefinition[] = Object.entries(seenGroups).flatMap(
+  ([group, what]) =>
+    definitionsOf('seen', {
+      [`${group}_checked_spam_share`]: double(
+        `Checked messages judged to be unwanted, divided by all checked or by ${COPIES_MIN} if ` +
+          `they are fewer, two weeks, 0 to 1: ${what}.`,
+      ),
+    }),
+)
+
+/** Definitions of the facts about the spread of a group's checked messages over a day. */
+const shapeDefinitions: readonly FactDefinition[] = shapeGroups.flatMap((group) =>
+  definitionsOf('seen', {
+    [`${group}_busy_periods_day`]: double(
+      `Periods of ten minutes within a day in which messages were checked, 0 to 145; a machine ` +
+        `that always sends has all: ${seenGroups[group]}.`,
+    ),
+    [`${group}_peak_share_day`]: double(
+      `Messages checked in the busiest ten minutes of a day, divided by those of the day or by ` +
+        `${COPIES_MIN} if they are fewer, 0 to 1; a burst has 1: ${seenGroups[group]}.`,
+    ),
+  }),
+)
+
 /** Definitions of the facts in the group `seen`. */
 export const seenDefinitions: readonly FactDefinition[] = [
   ...groupDefinitions,
   ...spreadDefinitions,
+  ...verdictDefinitions,
+  ...shapeDefinitions,
 ]
 
 /**
@@ -231,12 +269,22 @@ const [COMPLAINTS, SPAM, HAM, REPORTERS, COPIES, BLAME, SHARE] = [0, 3, 4, 5, 6,
 const FACTS_OF_GROUP = 11
 const [RECIPIENTS, NETWORKS, COUNTRIES] = [0, 1, 2] as const
 const FACTS_OF_SPREAD = 3
+const [PERIODS, PEAK] = [0, 1] as const
+const FACTS_OF_SHAPE = 2
 const windows = ['hour', 'day', 'twoWeeks'] as const
 const firstPlaces = Object.fromEntries(
   Object.keys(seenGroups).map((group, index) => [group, index * FACTS_OF_GROUP]),
 ) as Record<SeenGroup, number>
 const firstSpreadPlaces = Object.fromEntries(
   spreadGroups.map((group, index) => [group, groupDefinitions.length + index * FACTS_OF_SPREAD]),
+) as Partial<Record<SeenGroup, number>>
+const verdictStart = groupDefinitions.length + spreadDefinitions.length
+const verdictPlaces = Object.fromEntries(
+  Object.keys(seenGroups).map((group, index) => [group, verdictStart + index]),
+) as Record<SeenGroup, number>
+const shapeStart = verdictStart + verdictDefinitions.length
+const firstShapePlaces = Object.fromEntries(
+  shapeGroups.map((group, index) => [group, shapeStart + index * FACTS_OF_SHAPE]),
 ) as Partial<Record<SeenGroup, number>>
 
 /**
@@ -250,8 +298,8 @@ const given: number[] = []
 
 /**
  * Reduces the windows of the pieces to facts, in the order of `groups`. If a group has several
- * pieces, the largest count of each kind is used. Our own verdicts on unreported traffic count as
- * volume only: as evidence they would confirm themselves.
+ * pieces, the largest count of each kind is used. Our own verdicts on unreported traffic are no
+ * complaints: all but one fact count them as volume only.
  */
 export function seenFacts(
   groups: readonly SeenKey[],
@@ -264,6 +312,7 @@ export function seenFacts(
     addPiece(firstPlaces[one.group], one.counts, windowsOfOne)
     const spread = firstSpreadPlaces[one.group]
     if (spread !== undefined) addSpread(spread, one.counts, windowsOfOne)
+    if (one.counts === 'piece' && windowsOfOne.checks) addChecked(one.group, windowsOfOne.checks)
   }
   const facts: SeenFacts = {}
   for (const place of given) {
@@ -304,6 +353,22 @@ function addSpread(
   if (counts === 'piece') return
   const place = { reporters: RECIPIENTS, networks: NETWORKS, countries: COUNTRIES }[counts]
   raise(first + place, Math.max(reports?.day.unique ?? 0, checks?.day.unique ?? 0))
+}
+
+/** Adds the share of unwanted mail in two weeks, and how the mail of a day is spread over it. */
+function addChecked(
+  group: SeenGroup,
+  { day, twoWeeks, shape }: NonNullable<SeenWindows['checks']>,
+): void {
+  raise(verdictPlaces[group], shareOf(twoWeeks.spam, twoWeeks.ham + twoWeeks.spam))
+  const first = firstShapePlaces[group]
+  if (first === undefined) return
+  raise(first + PERIODS, shape.periods)
+  raise(first + PEAK, shareOf(shape.peak, day.ham + day.spam))
+}
+
+function shareOf(some: number, all: number): number {
+  return round(some / Math.max(all, COPIES_MIN))
 }
 
 function addShares(

@@ -64,3 +64,20 @@ test('the countries and recipients of checked mail are facts', async () => {
   expect(facts).toMatchObject({ author_countries_day: 2, author_recipients_day: 3 })
   expect(facts).not.toHaveProperty('author_reporters_weeks')
 })
+
+test('the share of spam and the busy periods of checked mail are facts', async () => {
+  const from = 'Bot <bot@robot.example>'
+  const shingles = packShingles((await analysisOf({ from, text: 'Hello.' })).shingles)
+  const messages = Array.from({ length: 200 }, (_, nth) => ({
+    prefix: 'checks' as const,
+    amounts: nth % 50 === 0 ? { ham: 1 } : { spam: 1 },
+    at: new Date(now.getTime() - (nth % 20) * 600_000),
+    shingles,
+  }))
+  await countMessages(database.pool, messages, now)
+  await rollUpAll(database.pool, now)
+  const facts = await spreadFacts(from)
+  expect(facts.author_checked_spam_share).toBeCloseTo(0.98, 2)
+  expect(facts.author_busy_periods_day).toBe(20)
+  expect(facts.author_peak_share_day).toBeCloseTo(0.05, 2)
+})

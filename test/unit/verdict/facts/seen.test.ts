@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
-import { wholePairKey } from '../../../../src/counting/keys.ts'
+import { prefixes, wholePairKey } from '../../../../src/counting/keys.ts'
+import { emptyHistory, packHistory } from '../../../../src/counting/packed/history.ts'
+import { addCount } from '../../../../src/counting/packed/members.ts'
+import { windowsOf } from '../../../../src/counting/reader.ts'
 import { withLaterShingles } from '../../../../src/pieces/shingles/take-apart.ts'
 import { packShingles } from '../../../../src/pieces/shingles/packed-shingles.ts'
 import { pairTypes } from '../../../../src/pieces/shingles/pair-types.ts'
@@ -12,6 +15,9 @@ import {
   seenPieces,
   type SeenWindows,
 } from '../../../../src/verdict/facts/seen-facts.ts'
+
+/** A slot in the middle of a day. */
+const SLOT = 144 * 20_000 + 72
 
 function packed(...pieces: readonly (readonly [PieceName, number])[]) {
   return packShingles(
@@ -78,7 +84,8 @@ const text: SeenKey = { group: 'text', counts: 'piece' }
 
 function windows(prefix: 'reports' | 'checks', counts: Partial<SeenCounts>): SeenWindows {
   const its = { ...none, ...counts }
-  return { [prefix]: { hour: none, day: its, twoWeeks: its } }
+  const shape = { periods: 0, peak: 0 }
+  return { [prefix]: { hour: none, day: its, twoWeeks: its, shape } }
 }
 
 test('of several pieces of a group the highest count is used', () => {
@@ -89,9 +96,40 @@ test('of several pieces of a group the highest count is used', () => {
   })
 })
 
-test('our own verdicts on traffic count as volume, not as evidence', () => {
+test('our own verdicts on traffic count as volume, and in the share of spam alone', () => {
   const facts = seenFacts([text], [windows('checks', { spam: 400, ham: 100, complaint: 3 })])
-  expect(facts).toEqual({ text_copies_day: 500, text_copies_weeks: 500 })
+  expect(facts).toEqual({
+    text_copies_day: 500,
+    text_copies_weeks: 500,
+    text_checked_spam_share: 0.8,
+  })
+})
+
+test.for([
+  ['99 of 100 from one author', { spam: 99, ham: 1 }, 0.99],
+  ['the only message is little', { spam: 1 }, 0.05],
+  ['wanted mail has none', { ham: 500 }, undefined],
+] as const)('the share of spam among checked messages: %s', ([, counts, share]) => {
+  const author: SeenKey = { group: 'author', counts: 'piece' }
+  expect(seenFacts([author], [windows('checks', counts)]).author_checked_spam_share).toBe(share)
+})
+
+test.for([
+  ['a machine that always sends', Array.from({ length: 144 }, () => 5), 144, 0.007],
+  ['a burst', [300], 1, 1],
+  ['a single message', [1], 1, 0.05],
+  ['an office', [2, 9, 4, 0, 0, 6, 3], 5, 0.375],
+] as const)('the shape of a day: %s', ([, messages, periods, peak]) => {
+  const history = emptyHistory()
+  for (const [ago, ham] of messages.entries()) {
+    addCount(history.slots, { period: SLOT - ago, prefix: prefixes.indexOf('checks') }, 0, ham)
+    addCount(history.slots, { period: SLOT - ago, prefix: prefixes.indexOf('reports') }, 0, 50)
+  }
+  const ip: SeenKey = { group: 'origin_ip', counts: 'piece' }
+  expect(seenFacts([ip], [windowsOf(packHistory(history, SLOT), SLOT)])).toMatchObject({
+    origin_ip_busy_periods_day: periods,
+    origin_ip_peak_share_day: peak,
+  })
 })
 
 test('the reporters of a piece do not count as complaints', () => {
