@@ -13,7 +13,7 @@ const timed = ['test/browser/{first-visit,newcomer}.test.ts']
 /** The tests that need a real Chromium: `npm run test:browser`. */
 export default defineConfig({
   test: {
-    sequence: { sequencer: startWith('/accessibility', '/rules', '/keyboard', '/activity') },
+    sequence: { sequencer: startWith('/accessibility', '/keyboard', '/activity', '/journey') },
     projects: [
       {
         test: {
@@ -22,6 +22,8 @@ export default defineConfig({
           include: ['test/browser/**/*.test.ts'],
           exclude: timed,
           maxWorkers: 3,
+          // Concurrent tests of a file look at pages in one browser.
+          maxConcurrency: 2,
           sequence: { groupOrder: 0 },
         },
       },

@@ -36,11 +36,14 @@ const runs = (Object.keys(screens) as Screen[])
   // The pages for administrators are only in English.
   .filter(({ viewer, screen }) => viewer !== 'administrator' || !screen.includes('French'))
 
-test.for(runs)('the pages of a $viewer $screen have no problem', async ({ viewer, screen }) => {
-  const look = seenByAxe.includes(screen) ? faultsOf : layoutFaultsOf
-  const seen = await lookAtAll(browser, shown, { viewer, options: screens[screen] }, look)
-  expect(seen).toEqual({ found: [], complaints: [] })
-})
+test.concurrent.for(runs)(
+  'the pages of a $viewer $screen have no problem',
+  async ({ viewer, screen }, { expect }) => {
+    const look = seenByAxe.includes(screen) ? faultsOf : layoutFaultsOf
+    const seen = await lookAtAll(browser, shown, { viewer, options: screens[screen] }, look)
+    expect(seen).toEqual({ found: [], complaints: [] })
+  },
+)
 
 test('axe does find a problem', async () => {
   const { page } = await openPage(browser, {})
@@ -75,11 +78,11 @@ const overflow = `(() => {
   return faults
 })()`
 
-test.for(
+test.concurrent.for(
   (['stranger', 'reporter'] as const).flatMap((viewer) =>
     (Object.keys(stretches) as (keyof typeof stretches)[]).map((how) => ({ viewer, how })),
   ),
-)('no text of a $viewer’s pages is cut or lost $how', async (run) => {
+)('no text of a $viewer’s pages is cut or lost $how', async (run, { expect }) => {
   const options = { viewport: { width: 640, height: 700 }, locale: 'ru-RU', bypassCSP: true }
   const look = async (page: Page) => {
     await page.addStyleTag({ content: stretches[run.how] })

@@ -17,6 +17,9 @@ export async function startChromium(): Promise<Browser> {
   })
 }
 
+/** For an element or a page, on a busy machine; no test uses it to measure time. */
+const PATIENCE_MS = 120_000
+
 /**
  * Opens a page of a new visitor and collects its console messages: with our policy, there must be
  * none.
@@ -26,6 +29,7 @@ export async function openPage(
   options: BrowserContextOptions,
 ): Promise<{ page: Page; complaints: string[] }> {
   const context = await browser.newContext({ locale: 'en-GB', ...options })
+  context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('console', (message) => complaints.push(message.text()))

@@ -38,12 +38,15 @@ test.for([
   await page.getByRole('link', { name: 'Edit' }).click()
   const rules = page.getByRole('textbox', { name: 'Rules' })
   const acting = await rules.inputValue()
-  await rules.fill(`${acting}\n${ruleText('MANY_LINKS', 'lnks.count > 2')}`)
+  // `fill` takes half a minute for a thousand lines.
+  const edit = (text: string) =>
+    rules.evaluate((one, edited) => void Object.assign(one, { value: edited }), text)
+  await edit(`${acting}\n${ruleText('MANY_LINKS', 'lnks.count > 2')}`)
   await button('Check')
   expect(await page.getByRole('alert').textContent()).toContain('Did you mean links.count?')
   expect(await rules.getAttribute('aria-invalid')).toBe('true')
   expect(await fits()).toBe(true)
-  await rules.fill(`${acting}\n${ruleText(`MANY_LINKS_${Date.now()}`, 'links.count > 2', -9)}`)
+  await edit(`${acting}\n${ruleText(`MANY_LINKS_${Date.now()}`, 'links.count > 2', -9)}`)
   await button('Test on past reports')
   expect(await page.getByRole('heading', { level: 2 }).textContent()).toBe(
     'Test on the last report',
