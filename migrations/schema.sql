@@ -1015,6 +1015,7 @@ create table models (
   trained_at timestamp with time zone not null,
   promoted_at timestamp with time zone,
   promoted_by uuid,
+  own_test jsonb,
   constraint models_pkey PRIMARY KEY (version),
   constraint models_format_known CHECK ((format = ANY (ARRAY['linear'::text, 'catboost'::text]))),
   constraint models_promoted CHECK (((state = 'candidate'::text) = (promoted_at IS NULL))),

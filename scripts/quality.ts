@@ -2,13 +2,20 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { ablate } from './quality/ablate.ts'
+import { placeCells, readPlaces, scorePlaces, scoreWithin } from './quality/across-installations.ts'
 import { printTable } from './bench/corpus.ts'
 import { learnFolds } from './quality/learn-folds.ts'
 import { measureMailboxes, outcomes } from './quality/measure-mailboxes.ts'
 import { measureVerdicts } from './quality/measure-verdicts.ts'
 import { readCorpus } from './quality/read-corpus.ts'
 import { factDefinitions } from '../src/verdict/facts/facts.ts'
-import { countKinds, countsText, figuresOf, shareText } from '../src/verdict/model/figures.ts'
+import {
+  countKinds,
+  countsText,
+  figuresOf,
+  type Scored,
+  shareText,
+} from '../src/verdict/model/figures.ts'
 import { isUnwantedKind } from '../src/verdict/model/training.ts'
 
 /*
@@ -18,6 +25,9 @@ import { isUnwantedKind } from '../src/verdict/model/training.ts'
  *
  * With --mailboxes DIR, measures the origin instead, for each installation in DIR; with
  * --exchangers too, as if the MX records of each were known, with --probe, as after a test letter.
+ *
+ * With --across DIR, measures models on each installation in DIR and each collection of the corpus,
+ * or on those that --places A,B names, trained on all the others.
  */
 const usual = path.join(import.meta.dirname, '..', '..', 'shared', 'corpus')
 const { values } = parseArgs({
@@ -29,6 +39,8 @@ const { values } = parseArgs({
     mailboxes: { type: 'string' },
     exchangers: { type: 'boolean', default: false },
     probe: { type: 'boolean', default: false },
+    across: { type: 'string' },
+    places: { type: 'string' },
   },
 })
 /** Prints a line about each message to standard error. */
@@ -42,6 +54,10 @@ if (!existsSync(values.corpus)) {
   process.exit(2)
 }
 const seed = Number(values.seed)
+if (values.across !== undefined) {
+  await printAcross(values.across)
+  process.exit()
+}
 const samples = await readCorpus(values.corpus)
 const isTwoSided = new Set(samples.map(({ kind }) => isUnwantedKind(kind))).size === 2
 if (!isTwoSided) {
@@ -55,7 +71,7 @@ console.log(`${countsText(countKinds(samples))}. In brackets: the interval of 95
 console.log(
   '## The model alone: five folds by campaign, each judged by a model trained on the others\n',
 )
-const training = { definitions: factDefinitions, source: 'files', seed } as const
+const training = { definitions: factDefinitions, source: 'own-files', seed } as const
 const folds = await learnFolds(samples, training)
 const { auc, brier, thresholds } = figuresOf(folds.flatMap(({ scored }) => scored))
 console.log(`ROC AUC ${auc?.toFixed(4)}, Brier score ${brier.toFixed(4)}\n`)
@@ -95,5 +111,25 @@ async function printOrigins(folder: string): Promise<void> {
       ...rows.map(([name, counts]) => [name, ...outcomes.map((one) => String(counts[one]))]),
       ['all', ...all.map((count) => `${count} (${((100 * count) / total).toFixed(1)} %)`)],
     ],
+  )
+}
+
+async function printAcross(folder: string): Promise<void> {
+  const samples = await readPlaces(values.corpus, folder)
+  const places = values.places?.split(',') ?? samples.map(({ place }) => place)
+  for (const source of ['own-files', 'other-files'] as const) {
+    console.log(`\n## Trained on all other places as ${source}\n`)
+    printPlaces(await scorePlaces(samples, { source, seed, places }))
+  }
+  console.log('\n## Trained on the other campaigns of the same place\n')
+  printPlaces(await scoreWithin(samples, { seed, places }))
+}
+
+function printPlaces(scored: ReadonlyMap<string, Scored[]>): void {
+  printTable(
+    ['place', 'ROC AUC', 'wanted called unwanted', 'surely', 'unwanted found'],
+    [...scored, ['all', [...scored.values()].flat()] as const].map(([place, its]) => {
+      return [place, ...placeCells(its)]
+    }),
   )
 }

@@ -42,7 +42,7 @@ if (!existsSync(values.corpus)) {
 
 const samples = await readCorpus(values.corpus)
 const withModel = !values['no-model']
-const training = { definitions: factDefinitions, source: 'files', seed } as const
+const training = { definitions: factDefinitions, source: 'own-files', seed } as const
 const folds = withModel ? await learnFolds(samples, training) : []
 const foldOf = new Map(folds.flatMap(({ samples: own, model }) => own.map((one) => [one, model])))
 const outcome = await playReporters({

@@ -282,8 +282,8 @@ const commands: Record<string, Command> = {
   },
   train: {
     usage:
-      'train [--from-reports] [--days N] [--files DIR:LABEL]… [--split campaign|time]\n' +
-      '    [--seed N] [--out FILE.json] [--rows FILE.csv] | train --nightly',
+      'train [--from-reports] [--days N] [--files DIR:LABEL]… [--own-mail]\n' +
+      '    [--split campaign|time] [--seed N] [--out FILE.json] [--rows FILE] | train --nightly',
     summary:
       'train and evaluate a model on labeled reports and files; "models promote" activates it',
     async run({ args, config, log }) {

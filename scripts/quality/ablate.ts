@@ -1,25 +1,25 @@
 import type { FactDefinition } from '../../src/verdict/facts/fact.ts'
 import { rocOf } from '../../src/verdict/model/figures.ts'
-import { fileRefusalOf, unfitReason } from '../../src/verdict/model/features.ts'
+import { refusalOf, type RowSource } from '../../src/verdict/model/features.ts'
 import { learnFolds } from './learn-folds.ts'
 import type { Sample } from './read-corpus.ts'
 
-type Training = { definitions: readonly FactDefinition[]; source: 'files'; seed: number }
+type Training = { definitions: readonly FactDefinition[]; source: 'own-files'; seed: number }
 
 const noText = new Uint32Array()
 
 /**
  * Measures models without the text and each group of facts, with each of them alone, and with only
- * the facts that models trained on files must not use (`fileRefusalOf` returns the reasons).
+ * the facts that models trained on files must not use (`refusalOf` returns the reasons).
  */
 export async function ablate(samples: readonly Sample[], training: Training): Promise<string[][]> {
   const { definitions, seed } = training
-  const fit = definitions.filter((one) => fileRefusalOf(one) === undefined)
+  const fit = definitions.filter((one) => refusalOf(one, 'own-files') === undefined)
   const textless = samples.map((sample) => ({ ...sample, text: noText }))
   const aucOf = async (
     some: readonly FactDefinition[],
     its: readonly Sample[] = samples,
-    source: 'files' | 'reports' = 'files',
+    source: RowSource = 'own-files',
   ) => {
     const folds = await learnFolds(its, { definitions: some, source, seed })
     return rocOf(folds.flatMap(({ scored }) => scored))?.auc.toFixed(4) ?? '–'
@@ -40,7 +40,9 @@ export async function ablate(samples: readonly Sample[], training: Training): Pr
     const without = await aucOf(fit.filter((one) => !isIn(one)))
     rows.push([name, without, await aucOf(fit.filter(isIn), textless).catch(() => '–')])
   }
-  const kept = definitions.filter((one) => unfitReason(one) === undefined && !fit.includes(one))
+  const kept = definitions.filter((one) => {
+    return refusalOf(one, 'reports') === undefined && !fit.includes(one)
+  })
   rows.push(['(not used by models of files)', '–', await aucOf(kept, textless, 'reports')])
   return rows
 }

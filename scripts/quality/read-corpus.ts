@@ -8,7 +8,7 @@ import { groupCampaigns, type RowKind, type TrainingRow } from '../../src/verdic
 export type Sample = TrainingRow & { file: string }
 
 /** The folder names in a corpus without a manifest. */
-const kindOfFolder: Readonly<Record<string, RowKind>> = {
+export const kindOfFolder: Readonly<Record<string, RowKind>> = {
   spam: 'spam',
   phishing: 'phishing',
   phish: 'phishing',

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag'
-import type { ModelReport } from '../verdict/model/figures.ts'
+import type { ModelReport, OwnTest } from '../verdict/model/figures.ts'
 import type { Calibration, ModelFormat } from '../verdict/model/model.ts'
 import type { OperatorAction } from './audit-log.ts'
 import { lockKeys } from './lock-keys.ts'
@@ -31,6 +31,8 @@ export type ListedModel = {
   report: ModelReport | null
   /** By day, for reports received while it was active; as of the last night. */
   agreement: readonly DayAgreement[]
+  /** The last test on the newest mail of the site; null before it. */
+  ownTest: OwnTest | null
   origin: string
   state: ModelState
   trainedAt: Date
@@ -54,7 +56,7 @@ export async function insertModel(tx: Db, model: NewModel): Promise<number> {
 }
 
 const listed = sql`version, format, length(content) as bytes, calibration, report, agreement,
-  origin, state, trained_at as "trainedAt", promoted_at as "promotedAt",
+  own_test as "ownTest", origin, state, trained_at as "trainedAt", promoted_at as "promotedAt",
   promoted_by as "promotedBy"`
 
 /** Returns the models, newest first. */
@@ -139,6 +141,12 @@ export async function updateAgreement(
 ): Promise<void> {
   await db.query(sql`
     update models set agreement = ${JSON.stringify(agreement)} where version = ${version}`)
+}
+
+/** Stores the result of a test on the newest mail of the site. */
+export async function updateOwnTest(db: Db, version: number, test: OwnTest): Promise<void> {
+  await db.query(sql`
+    update models set own_test = ${JSON.stringify(test)} where version = ${version}`)
 }
 
 async function retireActive(tx: Db): Promise<void> {

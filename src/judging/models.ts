@@ -3,6 +3,7 @@ import { defineAction, oneOf, wholeNumber } from '../actions.ts'
 import { insertAudit, type OperatorAction } from '../db/audit-log.ts'
 import { follow } from '../db/follow.ts'
 import {
+  findModel,
   findModelContent,
   insertModel,
   type NewModel,
@@ -11,6 +12,7 @@ import {
   setPromotesModels,
 } from '../db/models.ts'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
+import { WEEK_MS } from '../durations.ts'
 import { CallerError, reasonOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { emptyFacts, factDefinitions } from '../verdict/facts/facts.ts'
@@ -26,7 +28,13 @@ const STRANGE_SHOWN = 5
 /** The version of a model, as a positional argument. */
 export const modelVersion = wholeNumber(1, VERSION_MAX).meta({ argument: 'V' })
 
-/** Makes a model the active one, after checking that it can be applied. */
+/** Maximum age of a test at a promotion. */
+const TEST_AGE_MAX_MS = WEEK_MS
+
+/**
+ * Makes a model the active one, after checking that it can be applied, and that it was tested on
+ * the newest mail of the site, so that the operator could see the figures.
+ */
 export const promoteVersion = defineAction({
   name: 'models promote',
   summary: 'make a model the active one',
@@ -37,6 +45,11 @@ export const promoteVersion = defineAction({
   async run(tx, { version }, by) {
     const why = await faultOfVersion(tx, version)
     if (why !== undefined) return { problems: [{ message: `Refused: ${why}` }] }
+    const test = (await findModel(tx, version))?.ownTest
+    if (!test || by.at.getTime() - Date.parse(test.testedAt) > TEST_AGE_MAX_MS) {
+      const what = `Version ${version} was not tested on this site’s mail of the last week.`
+      return { problems: [{ message: `${what} Run "signalpost models test ${version}".` }] }
+    }
     const promoted = await promoteModel(tx, version, by)
     if (!promoted) throw noSuchVersion()
     const { before } = promoted
@@ -130,7 +143,7 @@ export const importModel = defineAction({
     }
     const origin = `imported from CatBoost, ${features.length} features`
     const version = await insertModel(tx, { ...kept, report: null, origin, trainedAt: at })
-    const next = `Activate it with "signalpost models promote ${version}".`
+    const next = `Test it with "signalpost models test ${version}" before you promote it.`
     const text = `Saved as version ${version}. ${next}`
     return { done: 'imported', audit: `${version}: ${origin}`, text }
   },

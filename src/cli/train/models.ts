@@ -18,6 +18,7 @@ import {
   shareText,
 } from '../../verdict/model/figures.ts'
 import { defineQuery, type Operations } from '../command.ts'
+import { ownTestText, testVersion } from './own-test.ts'
 
 const FEATURES_SHOWN = 15
 
@@ -32,12 +33,9 @@ function plainLines(report: ModelReport): string[] {
 }
 
 export function reportText(report: ModelReport): string {
-  const { rows, week } = report
+  const { rows } = report
   return [
     ...plainLines(report),
-    ...(week
-      ? [`In the newest week, it found ${shareText(week.recall)} of the unwanted mail.`]
-      : []),
     '',
     `origin        ${report.sources.join('; ')}`,
     `split         by ${report.split}, seed ${report.seed}; ${report.campaigns} campaigns`,
@@ -127,8 +125,21 @@ const show = defineQuery({
       lineOf(model).trimStart(),
       `${model.bytes} bytes; calibrated by ${slope} × log odds + ${intercept}`,
       '',
+      model.ownTest
+        ? ownTestText(model.ownTest)
+        : `It was not tested on the mail of this site. Use "signalpost models test ${version}".`,
+      '',
       model.report ? reportText(model.report) : 'No evaluation is stored for this model.',
     ].join('\n')
+  },
+})
+
+const test = defineQuery({
+  name: 'models test',
+  summary: 'test a model on the newest mail of this site, as every night',
+  input: z.object({ version: modelVersion }),
+  async print({ version }, app) {
+    return ownTestText(await testVersion(version, app))
   },
 })
 
@@ -149,5 +160,6 @@ const exportModel = defineQuery({
 })
 
 export const operations: Operations = [
-  ...[list, show, allowPromotion, promoteVersion, rollBackPromotion, importModel, exportModel],
+  ...[list, show, test, allowPromotion, promoteVersion, rollBackPromotion],
+  ...[importModel, exportModel],
 ]

@@ -14,14 +14,7 @@ import { keepModel, promoteAutomatically, rollBackAutomatically } from '../../ju
 import { actingRules, rulesOf } from '../../judging/rule-versions.ts'
 import { factDefinitions } from '../../verdict/facts/facts.ts'
 import { fitSymbols } from '../../verdict/model/features.ts'
-import {
-  accuracyOf,
-  countKinds,
-  type ModelReport,
-  percentText,
-  shareOf,
-  thresholdsOf,
-} from '../../verdict/model/figures.ts'
+import { accuracyOf, CALLED_MIN, percentText, shareOf } from '../../verdict/model/figures.ts'
 import { loadModel } from '../../verdict/model/load-model.ts'
 import type { Model } from '../../verdict/model/model.ts'
 import {
@@ -31,8 +24,9 @@ import {
   splitRows,
   type TrainingRow,
 } from '../../verdict/model/training.ts'
+import { testNewest } from './own-test.ts'
 import { readReports } from './read-reports.ts'
-import { classRowsMin, hasBothKinds, scoresOf, trainModel } from './train.ts'
+import { classRowsMin, hasBothKinds, trainModel } from './train.ts'
 
 type Needs = Pick<App, 'pool' | 'clock'>
 
@@ -40,15 +34,14 @@ const DAYS = 90
 /** Minimum number of judged reports for a model. */
 const ROWS_MIN = 200
 const SEED = 1
-/** Probability from which a model calls a message unwanted. */
-const CALLED_MIN = 0.5
 
 /**
  * Stores how the active model agrees with later reports. Trains a model from the judged reports,
- * measures it on campaigns that it never saw and on the newest week, and stores it as a candidate.
- * If an operator allowed it, the model is promoted if it is no worse than the active one for any
- * kind of mail, and the active model is rolled back if it agrees with the reports less than it did
- * when it was measured. Returns what was done, in sentences.
+ * measures it on campaigns that it never saw, and stores it as a candidate. Tests the active model
+ * and the newest candidates on the newest reports. If an operator allowed it, the model is promoted
+ * if it is no worse than the active one for any kind of mail, and the active model is rolled back
+ * if it agrees with the reports less than it did when it was measured. Returns what was done, in
+ * sentences.
  */
 export async function trainNightly(app: Needs, tell: (line: string) => void): Promise<string> {
   const now = app.clock()
@@ -63,6 +56,7 @@ export async function trainNightly(app: Needs, tell: (line: string) => void): Pr
   const parts = partsOf(rows, now)
   if (rows.length < ROWS_MIN || !canTrain(parts.learned)) {
     const needed = `At least ${ROWS_MIN} are needed, and ${classRowsMin} wanted and unwanted ones.`
+    await testNewest(app, rows)
     return [...done, `${rows.length} reports can be used for training. ${needed}`].join('\n')
   }
   const rules = rulesOf(await actingRules(app.pool), factDefinitions)
@@ -77,11 +71,12 @@ export async function trainNightly(app: Needs, tell: (line: string) => void): Pr
   })
   const { content, calibration } = made
   const candidate = loadModel({ version: 0, format: 'linear', content, calibration })
-  const report = { ...made.report, ...weekOf(candidate, parts.newest) }
+  const { report } = made
   const kept = { format: 'linear', content, calibration, report, trainedAt: now } as const
   const origin = `trained at night from ${rows.length} reports of ${DAYS} days`
   const version = await keepModel(app.pool, { ...kept, origin }, { at: now, reporterId: null })
   done.push(`Saved as version ${version}.`)
+  await testNewest(app, rows)
   const active = await findActiveModel(app.pool)
   const worse = worseKinds(candidate, await load(app.pool, active), parts.unseen)
   const than = active === undefined ? 'no model' : `version ${active}`
@@ -93,8 +88,8 @@ export async function trainNightly(app: Needs, tell: (line: string) => void): Pr
   return [...done, 'Promoted it automatically.'].join('\n')
 }
 
-/** The rows to learn from, and those that the model does not see: all, and the newest week. */
-type Parts = { learned: TrainingRow[]; unseen: TrainingRow[]; newest: TrainingRow[] }
+/** The rows to learn from, and those that the model does not see. */
+type Parts = { learned: TrainingRow[]; unseen: TrainingRow[] }
 
 function partsOf(rows: readonly TrainingRow[], now: Date): Parts {
   const weekAgo = now.getTime() - WEEK_MS
@@ -105,18 +100,12 @@ function partsOf(rows: readonly TrainingRow[], now: Date): Parts {
   const known = new Set(train.map(({ campaign }) => campaign))
   const isNew = ({ at, campaign }: TrainingRow) => at >= weekAgo && !known.has(campaign)
   const newest = learned === older ? rows.filter(isNew) : []
-  return { learned, unseen: [...test, ...newest], newest }
+  return { learned, unseen: [...test, ...newest] }
 }
 
 /** Whether a model can be trained on the part of the rows that training uses. */
 function canTrain(rows: readonly TrainingRow[]): boolean {
   return hasBothKinds(splitRows(rows, 'campaign', SEED).train)
-}
-
-/** The figures of the newest week; absent without mail of that week. */
-function weekOf(model: Model, rows: readonly TrainingRow[]): Pick<ModelReport, 'week'> {
-  const [figures] = thresholdsOf(scoresOf(model, rows), [CALLED_MIN])
-  return figures && rows.length > 0 ? { week: { ...figures, rows: countKinds(rows) } } : {}
 }
 
 async function load(db: Db, version: number | undefined): Promise<Model | undefined> {

@@ -13,12 +13,12 @@ import {
   figuresOf,
   importanceOf,
   type ModelReport,
-  type Scored,
+  scoresOf,
 } from '../../verdict/model/figures.ts'
 import { influenceOf, learnLinear } from '../../verdict/model/learn-linear.ts'
 import { factInputs, packLinear } from '../../verdict/model/linear.ts'
 import { loadModel } from '../../verdict/model/load-model.ts'
-import type { Calibration, Model } from '../../verdict/model/model.ts'
+import type { Calibration } from '../../verdict/model/model.ts'
 import {
   isUnwantedKind,
   numbersOf,
@@ -32,6 +32,7 @@ import {
   type TrainingRow,
 } from '../../verdict/model/training.ts'
 import { reportText } from './models.ts'
+import { ownTestText, testVersion } from './own-test.ts'
 import { type LabeledFolder, readFolders, readReports } from './read-reports.ts'
 import { heaviestPieces } from './show-pieces.ts'
 
@@ -39,7 +40,7 @@ export type Training = {
   definitions: readonly FactDefinition[]
   /** The symbols that a model may use. */
   symbols: readonly string[]
-  /** The source of the rows; `files` if any row comes from a file. */
+  /** The source of the rows; that of the files if any row comes from a file. */
   source: RowSource
   /** The source in words, for the report. */
   sources: readonly string[]
@@ -81,10 +82,13 @@ export async function trainModel(
     throw new UsageError(['All messages have the same facts, so there is nothing to learn.'])
   tell(`Training on ${train.length} rows with ${features.length} features and the text.`)
   const values = numbersOf(features, train)
-  const inputs = train.map(({ text, kind, campaign }, at) => {
-    return { text, kind, campaign, facts: factInputs(values[at] ?? noValues) }
+  const isOwn = source !== 'other-files'
+  const texts = isOwn ? train.map(({ text }) => text) : comparableTexts(train)
+  const inputs = train.map(({ kind, campaign }, at) => {
+    const facts = factInputs(values[at] ?? noValues)
+    return { text: texts[at] ?? noText, kind, campaign, facts }
   })
-  const { weights, calibration } = learnLinear(inputs, features, seed)
+  const { weights, calibration } = learnLinear(inputs, features, { seed, isOwn })
   const content = packLinear(weights)
   tell(`Evaluating on ${parts.test.length} rows.`)
   const model = loadModel({ version: 0, format: 'linear', content, calibration })
@@ -99,6 +103,7 @@ export async function trainModel(
     },
     campaigns: new Set(rows.map(({ campaign }) => campaign)).size,
     features: features.length,
+    learnedUntil: newestReport(parts.train),
     ...figuresOf(scoresOf(model, parts.test)),
     importance: importanceOf(influenceOf(weights, inputs)),
     pieces: await heaviestPieces(weights, train),
@@ -107,13 +112,25 @@ export async function trainModel(
 }
 
 const noValues = new Float64Array()
+const noText = new Uint32Array()
 
-/** What the model says about each row, with the row's label. */
-export function scoresOf(model: Model, rows: readonly TrainingRow[]): Scored[] {
-  return rows.map(({ facts, symbols, text, kind }) => {
-    const { probability, isSure } = model.apply(facts, symbols, text)
-    return { probability, isSure, isUnwanted: isUnwantedKind(kind) }
+/** The instant of the newest report among rows; 0 if all come from files. */
+function newestReport(rows: readonly TrainingRow[]): number {
+  const reports = rows.filter(({ reporterId }) => reporterId !== undefined)
+  return reports.reduce((max, { at }) => Math.max(max, at), 0)
+}
+
+/**
+ * The texts of rows, empty for those in a language in which one class has fewer than 20 rows. In
+ * such a language, common words would only tell where the mail was collected.
+ */
+function comparableTexts(rows: readonly TrainingRow[]): Uint32Array[] {
+  const languageOf = ({ facts }: TrainingRow) => String(facts.text?.language ?? '')
+  const byLanguage = Map.groupBy(rows, languageOf)
+  const comparable = [...byLanguage].flatMap(([language, its]) => {
+    return hasBothKinds(its) ? [language] : []
   })
+  return rows.map((row) => (comparable.includes(languageOf(row)) ? row.text : noText))
 }
 
 /** Orders rows by their content, because the result of the training depends on their order. */
@@ -144,6 +161,8 @@ export type TrainRequest = {
   /** Undefined if reports are not used. */
   reportDays: number | undefined
   folders: readonly LabeledFolder[]
+  /** Whether the files are mail of the site. */
+  isOwnMail: boolean
   split: SplitKind
   seed: number
   /** A file for a JSON copy of the report. */
@@ -165,6 +184,7 @@ export function parseTrain(args: readonly string[]): TrainRequest {
       'from-reports': { type: 'boolean' },
       days: text,
       files: { ...text, multiple: true },
+      'own-mail': { type: 'boolean' },
       split: text,
       seed: text,
       out: text,
@@ -181,11 +201,15 @@ export function parseTrain(args: readonly string[]): TrainRequest {
   if (!fromReports && values.days !== undefined) {
     throw new UsageError(['--days works only together with --from-reports.'])
   }
+  if (folders.length === 0 && values['own-mail'] !== undefined) {
+    throw new UsageError(['--own-mail works only together with --files.'])
+  }
   const split = values.split ?? 'campaign'
   if (!isSplit(split)) throw new UsageError([`--split must be ${splitKinds.join(' or ')}.`])
   return {
     reportDays: fromReports ? wholeNumber('--days', values.days, DAYS_USUAL, DAYS_MAX) : undefined,
     folders,
+    isOwnMail: values['own-mail'] === true,
     split,
     seed: wholeNumber('--seed', values.seed, 1, 1_000_000_000),
     out: values.out,
@@ -204,10 +228,12 @@ export async function train(
   tell: (line: string) => void,
 ): Promise<string> {
   const { rows, sources } = await readRows(request, app, tell)
-  const source: RowSource = request.folders.length > 0 ? 'files' : 'reports'
+  const fromFiles: RowSource = request.isOwnMail ? 'own-files' : 'other-files'
+  const source: RowSource = request.folders.length > 0 ? fromFiles : 'reports'
   const definitions = factDefinitions
   // Rules use facts that files do not have, so their symbols would distinguish files from reports.
-  const rules = source === 'files' ? [] : rulesOf(await actingRules(app.pool), definitions)
+  const isReports = source === 'reports'
+  const rules = isReports ? rulesOf(await actingRules(app.pool), definitions) : []
   const symbols = fitSymbols(rules)
   if (request.rows !== undefined) {
     const features = differingFeatures(modelFeatures(definitions, symbols, source), rows)
@@ -229,12 +255,14 @@ export async function train(
   return [
     reportText(report),
     '',
+    ownTestText(await testVersion(version, app)),
+    '',
     `Saved as version ${version}. Activate it with "signalpost models promote ${version}".`,
   ].join('\n')
 }
 
 async function readRows(
-  { reportDays, folders }: TrainRequest,
+  { reportDays, folders, isOwnMail }: TrainRequest,
   { pool, clock }: Pick<App, 'pool' | 'clock'>,
   tell: (line: string) => void,
 ): Promise<{ rows: TrainingRow[]; sources: string[] }> {
@@ -249,7 +277,7 @@ async function readRows(
   if (folders.length > 0) {
     const files = await readFolders(folders, tell)
     rows.push(...files)
-    sources.push(`${files.length} files`)
+    sources.push(`${files.length} files of ${isOwnMail ? 'this site' : 'other mail'}`)
   }
   return { rows, sources }
 }

@@ -5,6 +5,7 @@ import {
   logistic,
   type Model,
   ModelFault,
+  restrain,
   sumOfLeaves,
   TreeBuilder,
   type Trees,
@@ -140,7 +141,8 @@ export function loadCatBoost({ version, content, calibration }: Omit<KeptModel, 
     readsText: false,
     apply(facts, symbols) {
       const logOdds = sign * (scale * sumOfLeaves(trees, read(facts, symbols)) + bias)
-      const probability = logistic(calibration.slope * logOdds + calibration.intercept)
+      const calibrated = calibration.slope * logOdds + calibration.intercept
+      const probability = logistic(restrain(calibrated))
       return { probability, isSure: false, isPhishing: false }
     },
   }

@@ -1,29 +1,33 @@
 import type { FactDefinition, Facts } from '../facts/fact.ts'
 
 /**
- * Returns why models must not use a fact; undefined when they may.
+ * Source of training rows: reports of the site, files with mail of the site, or files with mail of
+ * other installations. Files have no counters, reputations or envelope.
+ */
+export type RowSource = 'reports' | 'own-files' | 'other-files'
+
+/**
+ * Returns why a model trained from a source must not use a fact; undefined when it may.
  *
  * Training labels rest on reporters' statements. A model that used these statements or the
  * reporter's karma would repeat the labels and learn nothing about messages.
+ *
+ * Files are mail collections that differ in age, language, mailbox provider and the way recipients
+ * are redacted. A fact that identifies a collection would reveal its labels. It would mean nothing
+ * in an installation, where all mail arrives the same way.
  */
-export function unfitReason({ group }: Pick<FactDefinition, 'group'>): string | undefined {
-  return unfitGroups[group]
+export function refusalOf(
+  { group, name }: Pick<FactDefinition, 'group' | 'name'>,
+  source: RowSource,
+): string | undefined {
+  if (unfitGroups[group] !== undefined || source === 'reports') return unfitGroups[group]
+  return fileGroups[group] ?? fileFacts[`${group}.${name}`]
 }
 
 const unfitGroups: Readonly<Record<string, string>> = {
   content: 'It is text. Models read pieces of the text, and numbers about it.',
   report: 'The reporter’s statement is the label, and karma is the trust in it.',
   sender: 'Only checks of outgoing mail have it, so it is always empty in training.',
-}
-
-/**
- * Returns why a model trained on files must not use a fact; undefined when it may. The files are
- * mail collections that differ in age, language, mailbox provider and the way recipients are
- * redacted. A fact that identifies a collection would reveal its labels. It would mean nothing in
- * an installation, where all mail arrives the same way.
- */
-export function fileRefusalOf(fact: Pick<FactDefinition, 'group' | 'name'>): string | undefined {
-  return unfitReason(fact) ?? fileGroups[fact.group] ?? fileFacts[`${fact.group}.${fact.name}`]
 }
 
 const unknown = 'It is never known for files, so its presence would distinguish reports from files.'
@@ -76,7 +80,7 @@ const fileFacts: Readonly<Record<string, string>> = {
 export function fitSymbols(
   rules: readonly { symbol: string; facts: readonly string[] }[],
 ): string[] {
-  const isUnfit = (fact: string) => unfitReason({ group: fact.split('.')[0] ?? '' }) !== undefined
+  const isUnfit = (fact: string) => unfitGroups[fact.split('.')[0] ?? ''] !== undefined
   return rules.filter(({ facts }) => !facts.some(isUnfit)).map(({ symbol }) => symbol)
 }
 
@@ -102,9 +106,6 @@ export const closedSets: Readonly<Record<string, readonly string[]>> = {
  */
 export type FeatureName = string
 
-/** Source of training rows. Rows from files have no counters, reputations or envelope. */
-export type RowSource = 'reports' | 'files'
-
 /**
  * Maximum absolute value of a feature. Values beyond it carry no information and are clamped; NaN
  * becomes 0.
@@ -113,15 +114,14 @@ const VALUE_MAX = 1e9
 
 /**
  * Returns the names of all features that a model may use, in the order of the definitions. See
- * `unfitReason` and `fileRefusalOf` for the excluded facts.
+ * `refusalOf` for the excluded facts.
  */
 export function modelFeatures(
   definitions: readonly FactDefinition[],
   symbols: readonly string[],
   source: RowSource,
 ): FeatureName[] {
-  const refuses = source === 'files' ? fileRefusalOf : unfitReason
-  const fit = definitions.filter((one) => refuses(one) === undefined)
+  const fit = definitions.filter((one) => refusalOf(one, source) === undefined)
   return [...fit.flatMap(namesOf), ...symbols.map((name) => `symbol.${name}`)]
 }
 

@@ -1,4 +1,11 @@
-import { type RowKind, rowKinds, type SplitKind } from './training.ts'
+import type { Model } from './model.ts'
+import {
+  isUnwantedKind,
+  type RowKind,
+  rowKinds,
+  type SplitKind,
+  type TrainingRow,
+} from './training.ts'
 
 /** Formats a share: `99.1 %`. */
 export function percentText(share: number): string {
@@ -35,6 +42,14 @@ export type ThresholdFigures = { threshold: number; precision: Share; recall: Sh
  * unwanted.
  */
 export type CalibrationBin = { from: number; to: number; meanPredicted: number; observed: Share }
+
+/** What the model says about each row, with the row's label. */
+export function scoresOf(model: Model, rows: readonly TrainingRow[]): Scored[] {
+  return rows.map(({ facts, symbols, text, kind }) => {
+    const { probability, isSure } = model.apply(facts, symbols, text)
+    return { probability, isSure, isUnwanted: isUnwantedKind(kind) }
+  })
+}
 
 const CURVE_POINTS_MAX = 60
 const Z_95 = 1.959964
@@ -162,8 +177,11 @@ export type ModelReport = {
   brier: number
   /** What the model calls surely unwanted; absent if it is never sure. */
   sure?: { unwanted: Share; wanted: Share }
-  /** Precision and recall on the newest week, at a threshold of 0.5; absent without such mail. */
-  week?: ThresholdFigures & { rows: RowCounts }
+  /**
+   * The instant of the newest report that it learned from; 0 without reports, and absent in what
+   * earlier versions stored.
+   */
+  learnedUntil?: number
   /** Each feature's share of the sum of all contributions, in descending order. */
   importance: readonly { feature: string; share: number }[]
   /** The pieces of text with the largest weights; positive for unwanted mail. */
@@ -201,6 +219,40 @@ export function plainFigures(
     precision: of100(precision.hits, precision.of),
     recall: of100(recall.hits, recall.of),
     mistaken: of100(precision.of - precision.hits, ham + newsletter),
+  }
+}
+
+/** What a model says about the newest reports of the site, from which it did not learn. */
+export type OwnTest = {
+  /** An instant in ISO format. */
+  testedAt: string
+  rows: RowCounts
+  /** Undefined when all rows are of one kind. */
+  auc?: number
+  /** Of the unwanted mail, what it calls unwanted. */
+  found: Share
+  /** Of the wanted mail, what it calls unwanted, and what surely unwanted. */
+  mistaken: Share
+  sure: Share
+}
+
+/** Probability from which a model calls a message unwanted. */
+export const CALLED_MIN = 0.5
+
+/** Computes the figures of an `OwnTest` from the results on its rows. */
+export function ownFiguresOf(
+  scored: readonly Scored[],
+): Pick<OwnTest, 'auc' | 'found' | 'mistaken' | 'sure'> {
+  const wanted = scored.filter(({ isUnwanted }) => !isUnwanted)
+  const unwanted = scored.filter(({ isUnwanted }) => isUnwanted)
+  const called = (some: readonly Scored[]) =>
+    shareOf(some.filter(({ probability }) => probability >= CALLED_MIN).length, some.length)
+  const roc = rocOf(scored)
+  return {
+    ...(roc && { auc: roc.auc }),
+    found: called(unwanted),
+    mistaken: called(wanted),
+    sure: shareOf(wanted.filter(({ isSure }) => isSure).length, wanted.length),
   }
 }
 

@@ -29,13 +29,13 @@ export type LearnedLinear = { weights: LinearWeights; calibration: Calibration }
 
 /**
  * Learns a linear model. Calibration and the score of sure messages are learned from scores that
- * each row gets from a model trained on other campaigns. The same rows in the same order and the
- * same seed give the same model.
+ * each row gets from a model trained on other campaigns. A model of mail that is not the site's own
+ * has no such score. The same rows in the same order and the same seed give the same model.
  */
 export function learnLinear(
   rows: readonly LinearRow[],
   features: readonly string[],
-  seed: number,
+  { seed, isOwn }: { seed: number; isOwn: boolean },
 ): LearnedLinear {
   const size = countInputs(features.length) + 1
   const isUnwanted = ({ kind }: LinearRow) => isUnwantedKind(kind)
@@ -50,7 +50,8 @@ export function learnLinear(
     features,
     unwanted: learnWeights(rows, isUnwanted, size, seed),
     phishing: learnPhishing(rows.filter(isUnwanted), size, seed),
-    sureScore: sureScoreOf(wanted),
+    sureScore: isOwn ? sureScoreOf(wanted) : undefined,
+    isOwn,
   }
   return { weights, calibration }
 }

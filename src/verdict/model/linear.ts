@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { TEXT_ROWS } from '../../pieces/text-pieces.ts'
 import type { Facts } from '../facts/fact.ts'
 import { featureReader } from './features.ts'
-import { type KeptModel, logistic, type Model, ModelFault } from './model.ts'
+import { type KeptModel, logistic, type Model, ModelFault, restrain } from './model.ts'
 
 /**
  * Bounds of the steps into which the amount of a feature is divided. Each bound that an amount
@@ -64,6 +64,8 @@ export type LinearWeights = {
   phishing: Float64Array
   /** The score above which a message is surely unwanted; absent if it is not known. */
   sureScore?: number | undefined
+  /** Whether the model was trained only on mail of the site. */
+  isOwn: boolean
 }
 
 const header = z.object({
@@ -71,6 +73,8 @@ const header = z.object({
   scales: z.tuple([z.number().positive(), z.number().positive()]),
   biases: z.tuple([z.number(), z.number()]),
   sureScore: z.number().optional(),
+  // Models of earlier versions do not say it.
+  isOwn: z.boolean().default(false),
 })
 
 const BYTES_MAX = 64_000_000
@@ -80,7 +84,8 @@ const INT_MAX = 32_767
  * Packs a model: the length of the header in four bytes, a header in JSON, and the compressed
  * weights of both outputs as 16-bit numbers.
  */
-export function packLinear({ features, unwanted, phishing, sureScore }: LinearWeights): Buffer {
+export function packLinear(weights: LinearWeights): Buffer {
+  const { features, unwanted, phishing, sureScore, isOwn } = weights
   const count = countInputs(features.length)
   const packed = [unwanted, phishing].map((weights) => packWeights(weights.subarray(0, count)))
   const head = Buffer.from(
@@ -89,6 +94,7 @@ export function packLinear({ features, unwanted, phishing, sureScore }: LinearWe
       scales: packed.map(({ scale }) => scale),
       biases: [unwanted[count] ?? 0, phishing[count] ?? 0],
       sureScore,
+      isOwn,
     } satisfies Record<keyof z.infer<typeof header>, unknown>),
   )
   const length = Buffer.alloc(4)
@@ -114,7 +120,7 @@ function packWeights(weights: Float64Array): { scale: number; numbers: Int16Arra
  * @throws ModelFault when the model cannot be read
  */
 export function loadLinear({ version, content, calibration }: Omit<KeptModel, 'format'>): Model {
-  const { features, scales, biases, sureScore, unwanted, phishing } = unpackLinear(content)
+  const { features, scales, biases, sureScore, isOwn, unwanted, phishing } = unpackLinear(content)
   const read = featureReader(features)
   if (!read) throw new ModelFault('The model was not trained by Signalpost: unknown features.')
   const apply = (
@@ -125,9 +131,9 @@ export function loadLinear({ version, content, calibration }: Omit<KeptModel, 'f
     const inputs = { text, facts: factInputs(read(facts, symbols)) }
     const score = biases[0] + scales[0] * sumOf(unwanted, inputs)
     const logOdds = calibration.slope * score + calibration.intercept
-    const isSure = sureScore !== undefined && score > sureScore
+    const isSure = isOwn && sureScore !== undefined && score > sureScore
     const isPhishing = biases[1] + scales[1] * sumOf(phishing, inputs) > 0
-    return { probability: logistic(logOdds), isSure, isPhishing }
+    return { probability: logistic(isOwn ? logOdds : restrain(logOdds)), isSure, isPhishing }
   }
   return { version, features, readsText: true, apply }
 }

@@ -97,7 +97,8 @@ export type Estimate = {
   probability: number
   /**
    * Whether hardly any wanted message gets such a result, so that it decides without other
-   * evidence. Always false for an imported model.
+   * evidence. Always false for an imported model, and for one that was not trained on mail of the
+   * site.
    */
   isSure: boolean
   /** Whether the message, if it is unwanted, is phishing. */
@@ -124,6 +125,17 @@ export type Model = {
  */
 export class ModelFault extends Error {
   override name = 'ModelFault'
+}
+
+/** Maximum log odds of a model that was not trained on mail of the site: a probability of 88 %. */
+const OTHERS_ODDS_MAX = 2
+
+/**
+ * Bounds the log odds of a model that was not trained on mail of the site, and keeps their order.
+ * Such a model is wrong far more often here than where it was measured.
+ */
+export function restrain(logOdds: number): number {
+  return OTHERS_ODDS_MAX * Math.tanh(logOdds / OTHERS_ODDS_MAX)
 }
 
 /** Converts log odds to a probability. */

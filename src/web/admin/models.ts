@@ -81,6 +81,8 @@ export function modelRoutes(site: Site): Router {
           isAutomatic,
           lines: await withNames(models, site, call),
           drift: driftChart(models, site.clock(), call),
+          ownShare: (share?: Share) =>
+            share && share.of > 0 ? percent(call.language, share.share) : undefined,
           isActing: models.some(({ state }) => state === 'active'),
         }
       },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { listAudit } from '../../../src/db/audit-log.ts'
-import { listModels, updateAgreement } from '../../../src/db/models.ts'
+import { listModels, updateAgreement, updateOwnTest } from '../../../src/db/models.ts'
 import { keepModel } from '../../../src/judging/models.ts'
 import { figuresOf, type ModelReport, shareOf } from '../../../src/verdict/model/figures.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
@@ -71,6 +71,24 @@ test('a version shows its figures: the curve drawn, and a table of its points', 
   expect(table.match(/<tr>/g)).toHaveLength(report.roc.length + 1)
   expect(html).toContain('<code>links.hosts</code>')
   expect(html).toContain('30 phishing, 20 legitimate')
+})
+
+test('a version is promoted only after a test on own mail, and shows its figures', async () => {
+  const answer = await send({ version: '1' })
+  expect(answer.status).toBe(422)
+  expect(await answer.text()).toContain('signalpost models test 1')
+  expect(await page('/1')).toContain('This version was not tested on the mail of this site.')
+  const figures = {
+    rows: { spam: 20, ham: 40 },
+    ...{ auc: 0.875, found: shareOf(15, 20), mistaken: shareOf(3, 40), sure: shareOf(0, 40) },
+  }
+  for (const version of [1, 2, 3]) {
+    await updateOwnTest(site.app.pool, version, { testedAt: new Date().toISOString(), ...figures })
+  }
+  expect(await page()).toMatch(/>75\.0%<.*>7\.5%</s)
+  const html = await page('/1')
+  expect(html).toMatch(/Wanted mail called unwanted<\/dt><dd>7\.5% \(.*; 3 of 40\)/)
+  expect(html).toContain('20 spam, 40 legitimate')
 })
 
 test('a version is promoted and rolled back, and the log says by whom', async () => {

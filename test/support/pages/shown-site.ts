@@ -6,6 +6,7 @@ import path from 'node:path'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
 import { insertAdvice } from '../../../src/db/advices.ts'
 import { putMarketer, keepProposal } from '../../../src/db/marketers.ts'
+import { updateOwnTest } from '../../../src/db/models.ts'
 import { insertSenderAlert } from '../../../src/db/sender-alerts.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { handleInboundMail } from '../../../src/feedback/handle-inbound.ts'
@@ -18,7 +19,7 @@ import type { Logger } from '../../../src/log.ts'
 import { openMarketers } from '../../../src/marketers/live-marketers.ts'
 import { answerLinks, lettersOffLink } from '../../../src/mail/verp.ts'
 import { createParserPool, type ParserPool } from '../../../src/parsing/parser-pool.ts'
-import { figuresOf } from '../../../src/verdict/model/figures.ts'
+import { figuresOf, ownFiguresOf } from '../../../src/verdict/model/figures.ts'
 import { uuidv7 } from '../../../src/world.ts'
 import { Browser, signedInBrowser } from '../../db/web/browser.ts'
 import { type Person, startWebSite, type WebSite } from '../../db/web/web-site.ts'
@@ -231,7 +232,10 @@ async function fillAdmin({ app }: WebSite, desk: Browser): Promise<void> {
   const report = { ...split, ...sizes, ...figuresOf(scored) }
   const calibration = { slope: 1, intercept: 0 }
   const model = { format: 'catboost', content: sureModel(1), calibration, report } as const
-  await keepModel(pool, { ...model, origin: 'a test', trainedAt: at }, { at, reporterId: null })
+  const by = { at, reporterId: null }
+  const version = await keepModel(pool, { ...model, origin: 'a test', trainedAt: at }, by)
+  const tested = { testedAt: at.toISOString(), rows: { spam: 2, ham: 2 } }
+  await updateOwnTest(pool, version, { ...tested, ...ownFiguresOf(scored) })
   const seen = { author: 'example.net', name: 'Example Net', messages: 7, reportersAtLeast: 5 }
   const days = { firstSeen: at, lastSeen: at, subjects: ['News'], unsubscribeHost: 'example.net' }
   await keepProposal(pool, { signer: 'example.net', listId: '', ...seen, ...days })

@@ -5,8 +5,8 @@ import {
   closedSets,
   featureReader,
   modelFeatures,
-  fileRefusalOf,
   fitSymbols,
+  refusalOf,
   unusableFeatures,
 } from '../../../../src/verdict/model/features.ts'
 
@@ -55,7 +55,7 @@ test('symbols of rules that use the reporter’s statement are not features', ()
 })
 
 test('the features of files do not reveal the collection', () => {
-  const names = modelFeatures(factDefinitions, [], 'files')
+  const names = modelFeatures(factDefinitions, [], 'own-files')
   const groups = new Set(names.map((name) => name.split('.')[0]))
   expect([...groups].sort()).toEqual([
     ...['attachments', 'author', 'bulk', 'headers', 'links', 'message', 'text'],
@@ -68,7 +68,7 @@ test('the features of files do not reveal the collection', () => {
 test('every mentioned fact and word is in the list', () => {
   const known = new Set(factDefinitions.map(({ group, name }) => `${group}.${name}`))
   expect(Object.keys(closedSets).filter((name) => !known.has(name))).toEqual([])
-  const refused = factDefinitions.filter((one) => fileRefusalOf(one) !== undefined)
+  const refused = factDefinitions.filter((one) => refusalOf(one, 'own-files') !== undefined)
   expect(refused.length).toBeGreaterThan(50)
 })
 

@@ -30,7 +30,8 @@ const rows = [
   ...rowsOf('spam', PRIZE, 3),
   ...rowsOf('ham', CHAT, 1),
 ]
-const learned = learnLinear(rows, features, 1)
+const own = { seed: 1, isOwn: true }
+const learned = learnLinear(rows, features, own)
 const content = packLinear(learned.weights)
 const model = loadModel({ version: 5, format: 'linear', content, calibration: learned.calibration })
 const facts = (hosts: number) => ({ links: { hosts } })
@@ -49,6 +50,40 @@ test('a model learns from text and facts what is unwanted, and which of it is ph
   expect(between).toBeLessThan(lure.probability)
 })
 
+test.for([
+  [
+    'of other mail',
+    () => packLinear(learnLinear(rows, features, { ...own, isOwn: false }).weights),
+  ],
+  ['of an earlier version, which does not say what it learned from', () => withoutOrigin(content)],
+] as const)('a model %s is never sure, and orders messages as before', ([, bytes]) => {
+  const { calibration } = learned
+  const other = loadModel({ version: 6, format: 'linear', content: bytes(), calibration })
+  const [lure, between, chat] = (
+    [
+      [3, LURE],
+      [3, CHAT],
+      [1, CHAT],
+    ] as const
+  ).map(([hosts, piece]) => other.apply(facts(hosts), [], pieces(piece)))
+  expect(lure).toMatchObject({ isSure: false, isPhishing: true })
+  expect(lure?.probability).toBeGreaterThan(0.7)
+  expect(lure?.probability).toBeLessThan(0.881)
+  expect(between?.probability).toBeLessThan(lure?.probability ?? 0)
+  expect(between?.probability).toBeGreaterThan(chat?.probability ?? 1)
+  expect(chat?.probability).toBeGreaterThan(0.119)
+})
+
+/** Removes what a model says about its origin, as before that was stored. */
+function withoutOrigin(packed: Buffer): Buffer {
+  const start = 4 + packed.readUInt32BE(0)
+  const { isOwn: _, ...rest } = JSON.parse(packed.toString('utf8', 4, start)) as { isOwn: boolean }
+  const head = Buffer.from(JSON.stringify(rest))
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(head.length)
+  return Buffer.concat([length, head, packed.subarray(start)])
+}
+
 test('without the text, the facts decide', () => {
   expect(model.readsText).toBe(true)
   expect(model.apply(facts(3), []).probability).toBeGreaterThan(
@@ -57,15 +92,17 @@ test('without the text, the facts decide', () => {
 })
 
 test('the same rows and the same seed give the same model', () => {
-  expect(packLinear(learnLinear(rows, features, 1).weights).equals(content)).toBe(true)
-  expect(packLinear(learnLinear(rows, features, 2).weights).equals(content)).toBe(false)
+  expect(packLinear(learnLinear(rows, features, own).weights).equals(content)).toBe(true)
+  expect(packLinear(learnLinear(rows, features, { ...own, seed: 2 }).weights).equals(content)).toBe(
+    false,
+  )
 })
 
 test('a piece that occurs in few campaigns is not learned', () => {
   const copies = rowsOf('phishing', RARE, 3, 40).map((row, at) => {
     return { ...row, campaign: `copies ${at % 2}` }
   })
-  const { weights } = learnLinear([...rows, ...copies], features, 1)
+  const { weights } = learnLinear([...rows, ...copies], features, own)
   expect(weights.unwanted[RARE]).toBe(0)
   expect(weights.unwanted[LURE]).toBeGreaterThan(0.1)
 })
