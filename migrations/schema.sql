@@ -278,6 +278,29 @@ create table campaign_days (
 ) partition by RANGE (campaign_id);
 create index campaign_days_largest_idx on campaign_days (day, reports DESC, campaign_id);
 
+-- campaign_decisions: reference
+create table campaign_decisions (
+  campaign_id uuid not null,
+  about text not null,
+  says text not null,
+  reason text not null,
+  decided_at timestamp with time zone not null,
+  decided_by uuid,
+  constraint campaign_decisions_pkey PRIMARY KEY (campaign_id, about),
+  constraint campaign_decisions_says_known CHECK ((says = ANY (ARRAY['spam'::text, 'phishing'::text, 'malware'::text, 'marketing'::text, 'legitimate'::text, 'resolved'::text])))
+);
+create index campaign_decisions_decided_idx on campaign_decisions (decided_at);
+
+-- campaign_events: local
+create table campaign_events (
+  campaign_id uuid not null,
+  noted_at timestamp with time zone not null,
+  until_id uuid,
+  after_id uuid,
+  constraint campaign_events_pkey PRIMARY KEY (campaign_id)
+);
+create index campaign_events_noted_idx on campaign_events (noted_at);
+
 -- campaign_keys: distributed by key
 create table campaign_keys (
   key bigint not null,
@@ -307,6 +330,7 @@ create table campaign_witnesses (
   campaign_id uuid not null,
   day date not null,
   content bytea storage external not null,
+  complainants smallint not null default 0,
   constraint campaign_witnesses_pkey PRIMARY KEY (campaign_id)
 );
 create index campaign_witnesses_day_idx on campaign_witnesses (day);

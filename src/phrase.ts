@@ -107,6 +107,7 @@ export const phraseParameters = {
   'machines-named': ['count'],
   'machines-foreign': [],
   'machines-learned': [],
+  'more-known': [],
   'origin-corrected': [],
   'analysis-failed': [],
   'look-up-failed': [],

@@ -3,6 +3,7 @@ import { textField } from '../actions.ts'
 import { listMassActions } from '../db/mass-actions.ts'
 import { listFoundReports } from '../db/search.ts'
 import { UsageError } from '../errors.ts'
+import { decideCampaign, undecideCampaign } from '../reports/campaign-decisions.ts'
 import { listFound, openSearch } from '../search/find-reports.ts'
 import {
   startDeletion,
@@ -42,4 +43,5 @@ const actions = defineQuery({
 export const operations: Operations = [
   ...[search, actions],
   ...[startMassAction, startDeletion, stopMassAction, undoMassAction],
+  ...[decideCampaign, undecideCampaign],
 ]

@@ -195,6 +195,7 @@ function keysIn({ subjects }: PackedReport): bigint[] {
 const reversals: Partial<Record<TestifiedWhat, TestifiedWhat>> = {
   good: 'withdrawn',
   bad: 'withdrawn',
+  doubted: 'not-doubted',
   'wanted-mail': 'not-wanted-mail',
 }
 
@@ -334,8 +335,9 @@ function testimonyOf(report: ReportEvidence): Testified {
     reportedAs !== 'not-spam' &&
     verdict.class === 'legitimate' &&
     verdict.confidence >= WANTED_CONFIDENCE_MIN
+  const noSide = reportedAs === 'not-spam' ? 'nothing' : 'doubted'
   // A report without a campaign has no other reports to agree with.
-  const side = (campaignId && witnessSideOf(report)) || 'nothing'
+  const side = campaignId ? (witnessSideOf(report) ?? noSide) : 'nothing'
   const what = isComplaintOfWanted ? 'wanted-mail' : side
   const at = report.at.getTime()
   return { reporterId, campaignId, what, isSupported: isSupported(report), karma, at }

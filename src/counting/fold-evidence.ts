@@ -1,4 +1,5 @@
 import { findWitnesses, removeOldWitnesses, upsertWitnesses } from '../db/campaigns.ts'
+import { noteCampaignEvents } from '../db/campaign-events.ts'
 import { listOldest } from '../db/counter-rows.ts'
 import { groupedByNode, inShardTransaction, nearShard } from '../db/nodes.ts'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
@@ -29,12 +30,14 @@ import { dateOf, DAY_MS, HOUR_MS } from '../durations.ts'
 import { complainer } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { packDetail, PROVEN_KARMA_MIN, unpackDetail } from '../verdict/reputation/detail.ts'
-import type { PackedReport, Testified } from '../verdict/reputation/evidence.ts'
+import type { PackedReport, Testified, TestifiedWhat } from '../verdict/reputation/evidence.ts'
 import { type Folded, foldPieces, isEmptyDetail, type Piece } from '../verdict/reputation/fold.ts'
 import {
+  countComplainants,
   freshKarma,
   type KarmaEvent,
   packWitnesses,
+  type Side,
   testify,
   unpackWitnesses,
   withEvent,
@@ -60,10 +63,14 @@ type Desk = {
   /** The addresses of the reporters in the testimonies. */
   emails: ReadonlyMap<string, string>
   changed: Map<string, KarmaRow>
-  witnesses: Map<string, { list: Witness[]; day: string }>
+  /** By campaign; `complainants` is the highest number that `countComplainants` returned so far. */
+  witnesses: Map<string, { list: Witness[]; complainants: number }>
 }
 
-/** Updates the karma of reporters from testimonies, in their order. */
+/**
+ * Updates the karma of reporters from testimonies, in their order, and notes the campaigns about
+ * which another independent reporter complains.
+ */
 async function foldTestimonies(
   tx: Db,
   testimonies: readonly Testified[],
@@ -81,17 +88,27 @@ async function foldTestimonies(
     emails,
     changed: new Map(),
     witnesses: new Map(
-      found.map(({ campaignId, content }) => [campaignId, { list: unpackWitnesses(content), day }]),
+      found.map(({ campaignId, content, complainants }) => {
+        return [campaignId, { list: unpackWitnesses(content), complainants }]
+      }),
     ),
   }
   await loadKarmas(tx, desk, testimonies)
-  for (const testified of testimonies) hear(desk, testified, day)
+  for (const testified of testimonies) hear(desk, testified)
   const byKey = <T>([a]: [string, T], [b]: [string, T]) => (a < b ? -1 : 1)
-  await upsertWitnesses(
+  const rows = [...desk.witnesses]
+    .sort(byKey)
+    .map(([campaignId, { list, complainants: before }]) => {
+      const complainants = Math.max(before, countComplainants(list))
+      return { campaignId, day, content: packWitnesses(list), complainants, before }
+    })
+  await upsertWitnesses(tx, rows)
+  // The first complaint is that of the report itself.
+  const joined = rows.filter(({ complainants, before }) => complainants > Math.max(1, before))
+  await noteCampaignEvents(
     tx,
-    [...desk.witnesses]
-      .sort(byKey)
-      .map(([campaignId, { list }]) => ({ campaignId, day, content: packWitnesses(list) })),
+    joined.map(({ campaignId }) => campaignId),
+    now,
   )
   await upsertKarmas(
     tx,
@@ -112,25 +129,44 @@ async function loadKarmas(tx: Db, desk: Desk, testimonies: readonly Testified[])
   for (const row of await findKarmas(tx, [...ids])) desk.karmas.set(row.reporterId, row)
 }
 
-function hear(desk: Desk, testified: Testified, day: string): void {
-  const { reporterId, campaignId, what, isSupported, karma, at: instant } = testified
+/** The sides that testimonies take. A complaint about wanted mail is a complaint, too. */
+const sides: Partial<Record<TestifiedWhat, Side>> = {
+  ...{ good: 'good', bad: 'bad', withdrawn: 'withdrawn' },
+  ...{ doubted: 'doubted', 'not-doubted': 'withdrawn' },
+  ...{ 'wanted-mail': 'doubted', 'not-wanted-mail': 'withdrawn' },
+}
+
+function hear(desk: Desk, testified: Testified): void {
+  const { reporterId, what, at: instant } = testified
   const at = new Date(instant)
-  if (what === 'good' || what === 'bad' || what === 'withdrawn') {
-    if (campaignId === undefined) return
-    const known = desk.witnesses.get(campaignId)
-    const isProven = karma >= PROVEN_KARMA_MIN
-    const { isVouched, providerId } = karmaRow(desk, reporterId)
-    const circle = circleOfAccount(desk.emails.get(reporterId), providerId)
-    const signUpDay = Math.floor(uuidTime(reporterId).getTime() / DAY_MS)
-    const about = { isProven, isVouched, isSupported, signUpDay, circle }
-    const settled = testify(known?.list ?? [], { reporterId, side: what, ...about })
-    desk.witnesses.set(campaignId, { list: settled.witnesses, day })
-    for (const id of settled.agreed) change(desk, id, 'agreement', at)
-    for (const id of settled.contradicted) change(desk, id, 'contradiction', at)
-  } else if (what === 'not-wanted-mail') {
+  const side = sides[what]
+  if (side) takeSide(desk, testified, side)
+  if (what === 'not-wanted-mail') {
     const before = karmaRow(desk, reporterId)
     desk.changed.set(reporterId, { ...withoutWantedMail(before, at), reporterId })
-  } else if (what !== 'nothing') change(desk, reporterId, what, at)
+  } else if (what === 'wanted-mail' || what === 'retraction' || what === 'overruling') {
+    change(desk, reporterId, what, at)
+  }
+}
+
+function takeSide(desk: Desk, testified: Testified, side: Side): void {
+  const { reporterId, campaignId, what, isSupported, karma, at } = testified
+  if (campaignId === undefined) return
+  const { list = [], complainants = 0 } = desk.witnesses.get(campaignId) ?? {}
+  // A doubted complaint about another copy does not replace a statement, nor does its reversal.
+  const before = list.find((one) => one.reporterId === reporterId)?.side
+  if (what.startsWith('not-') && before !== 'doubted') return
+  if (side === 'doubted' && (before === 'good' || before === 'bad')) return
+  const isProven = karma >= PROVEN_KARMA_MIN
+  const { isVouched, providerId } = karmaRow(desk, reporterId)
+  const circle = circleOfAccount(desk.emails.get(reporterId), providerId)
+  const signUpDay = Math.floor(uuidTime(reporterId).getTime() / DAY_MS)
+  const isYoung = signUpDay >= Math.floor(at / DAY_MS)
+  const about = { isProven, isVouched, isSupported, signUpDay, circle, isYoung }
+  const settled = testify(list, { reporterId, side, ...about })
+  desk.witnesses.set(campaignId, { list: settled.witnesses, complainants })
+  for (const id of settled.agreed) change(desk, id, 'agreement', new Date(at))
+  for (const id of settled.contradicted) change(desk, id, 'contradiction', new Date(at))
 }
 
 function change(desk: Desk, reporterId: string, event: KarmaEvent, at: Date): void {

@@ -164,6 +164,14 @@ export function listFacts(
   return preparedRowsOf(db)`select id, facts from analyses where ${isOneOfIds('id', ids)}`
 }
 
+/** Returns the facts and the judgments of reports, unordered. */
+export function listStoredVerdicts(
+  db: Db,
+  ids: readonly string[],
+): Promise<{ facts: Buffer; judgment: StoredJudgment }[]> {
+  return preparedRowsOf(db)`select facts, judgment from analyses where ${isOneOfIds('id', ids)}`
+}
+
 /** The facts and the verdict of a report, as they were at its analysis. */
 export type JudgedFacts = {
   id: string

@@ -89,6 +89,7 @@ export const auditActions = [
   'export reports',
   'save search',
   'mass action',
+  'decide campaign',
   'propose deletion',
   'confirm deletion',
   'withdraw deletion',

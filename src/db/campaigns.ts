@@ -176,6 +176,19 @@ export function listMemberIds(
     order by id ${from === 'newest' ? raw('desc') : raw('asc')} limit ${limit}`
 }
 
+/** Returns the first reports of a campaign after an id and below another, oldest first. */
+export async function listMembersBetween(
+  db: Db,
+  campaignId: string,
+  { afterId, untilId, limit }: { afterId: string; untilId: string; limit: number },
+): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(sql`
+    select id from counted_reports
+    where campaign_id = ${campaignId} and id > ${afterId} and id < ${untilId}
+    order by id limit ${limit}`)
+  return rows.map(({ id }) => id)
+}
+
 /**
  * Returns a page of the ids of a campaign's reports, newest first; `before` is the last id of the
  * previous page.
@@ -233,7 +246,13 @@ export function countOtherReporters(
  * The packed statements of the reporters of a campaign, and the day of the last report
  * (`2026-11-20`, UTC).
  */
-export type CampaignWitnesses = { campaignId: string; day: string; content: Buffer }
+export type CampaignWitnesses = {
+  campaignId: string
+  day: string
+  content: Buffer
+  /** The highest number of independent complainants so far, at most three. */
+  complainants: number
+}
 
 /** Returns the witnesses of campaigns by id, unordered. */
 export function findWitnesses(
@@ -241,16 +260,22 @@ export function findWitnesses(
   campaignIds: readonly string[],
 ): Promise<Omit<CampaignWitnesses, 'day'>[]> {
   return rowsOf(db)`
-    select campaign_id as "campaignId", content from campaign_witnesses
+    select campaign_id as "campaignId", content, complainants from campaign_witnesses
     where campaign_id = any(${campaignIds}::uuid[])`
 }
 
 /** Inserts or replaces the witnesses of campaigns, given in the order of their ids. */
 export async function upsertWitnesses(tx: Db, rows: readonly CampaignWitnesses[]): Promise<void> {
   if (rows.length === 0) return
-  const values = bulk(rows.map(({ campaignId, day, content }) => [campaignId, day, content]))
-  await tx.query(sql`insert into campaign_witnesses (campaign_id, day, content) values ${values}
-    on conflict (campaign_id) do update set day = excluded.day, content = excluded.content`)
+  const values = bulk(
+    rows.map(({ campaignId, day, content, complainants }) => {
+      return [campaignId, day, content, complainants]
+    }),
+  )
+  await tx.query(sql`insert into campaign_witnesses (campaign_id, day, content, complainants)
+    values ${values}
+    on conflict (campaign_id) do update set day = excluded.day, content = excluded.content,
+      complainants = excluded.complainants`)
 }
 
 /**

@@ -226,6 +226,15 @@ export function listCountedReports(db: Db, ids: readonly string[]): Promise<Coun
     where ${isOneOfIds('id', ids)}`
 }
 
+/** Returns those of the reports that the counters contain. */
+export async function listAmongCounts(db: Db, ids: readonly string[]): Promise<string[]> {
+  const rows = await preparedRowsOf(db)<{ id: string }>`
+    select id from counted_reports where ${isOneOfIds('id', ids)} and not exists (
+      select from reports_to_count as waiting
+      where waiting.id = counted_reports.id and waiting.shard = counted_reports.shard)`
+  return rows.map(({ id }) => id)
+}
+
 /**
  * Deletes and returns how reports were counted, in the transaction that subtracts them. Reports
  * without an entry are absent.

@@ -7,6 +7,7 @@ import type { Db } from './pool.ts'
 const columns = {
   account_links: 'expires_at',
   advices: 'week',
+  campaign_decisions: 'decided_at',
   campaign_link_parts: 'seen_on',
   contact_corrections: 'until',
   enrollment_requests: 'id',

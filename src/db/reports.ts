@@ -281,6 +281,18 @@ export async function listReportsFrom(
   return rows.map(({ id }) => id)
 }
 
+/**
+ * Returns those of the reports that are kept, call their message unwanted and were not learned from
+ * a mail server.
+ */
+export async function listKeptComplaints(db: Db, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return []
+  const { rows } = await db.query<{ id: string }>(sql`
+    select id from reports where ${isOneOfIds('id', ids)} and state = 'kept'
+      and kind <> 'not-spam' and channel <> 'learn'`)
+  return rows.map(({ id }) => id)
+}
+
 /** Returns the latest analyzed reports of a reporter, newest first. */
 export function listAnalyzedReports(
   db: Db,

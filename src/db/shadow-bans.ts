@@ -100,6 +100,30 @@ export async function listShadowedAmong(
   return new Set(found)
 }
 
+/** Number of the newest reports without effect in which those of a campaign are searched. */
+const SHADOWED_MAX = 1_000
+
+/**
+ * Returns kept reports without effect on others that would count for a campaign, with ids from
+ * `from` on and below `to`: of the newest 1,000.
+ */
+export async function listShadowedMembers(
+  db: Db,
+  campaignId: string,
+  { from, to }: { from: string; to: string },
+): Promise<string[]> {
+  const newest = await rowsOf(db)<{ id: string }>`
+    select id from reports where shadow in ('held', 'dropped') and id >= ${from} and id < ${to}
+      and state = 'kept'
+    order by id desc limit ${SHADOWED_MAX}`
+  if (newest.length === 0) return []
+  const ids = newest.map(({ id }) => id)
+  const members = await rowsOf(db)<{ id: string }>`
+    select id from analyses
+    where ${isOneOfIds('id', ids)} and judgment ->> 'campaignId' = ${campaignId}`
+  return members.map(({ id }) => id)
+}
+
 /**
  * Makes released reports count that were analyzed while they were held. Returns the ids of those
  * that did not count before; of several concurrent runs, one gets each id.

@@ -1,6 +1,9 @@
 import { tally } from '../activity/tally.ts'
 import type { App } from '../app.ts'
 import { listPackedAnalyses } from '../db/analyses.ts'
+import { putCampaignDecision } from '../db/campaign-decisions.ts'
+import { noteCampaignEvents } from '../db/campaign-events.ts'
+import { findCampaignOf } from '../db/campaigns.ts'
 import { countAnswer } from '../db/consumers.ts'
 import {
   type AnswerWay,
@@ -24,6 +27,24 @@ import { phrase, type PhraseCode } from '../phrase.ts'
 import { stopFeedback } from './change-consumer.ts'
 import { askForOriginal, findRequestState } from './original-requests.ts'
 import { type NextContact, notifyNextContact } from './next-contact.ts'
+
+/**
+ * Counts that a desk resolved the reported problem. If it is the desk of the network, other
+ * complaints about the campaign from the same network block count as confirmed from now on, and
+ * those that were kept are judged again. Call once per answer.
+ */
+export async function markResolved(tx: Db, feedback: Feedback, now: Date): Promise<void> {
+  await countAnswer(tx, feedback.consumerId, 'resolved')
+  if (feedback.recipientRole !== 'network') return
+  const [analysis] = await listPackedAnalyses(tx, [feedback.reportId])
+  const campaignId = await findCampaignOf(tx, feedback.reportId)
+  const about = analysis?.network?.cidr
+  if (campaignId === undefined || about === undefined) return
+  const decision = { campaignId, about, says: 'resolved', reason: '', decidedBy: null } as const
+  if (await putCampaignDecision(tx, { ...decision, decidedAt: now })) {
+    await noteCampaignEvents(tx, [campaignId], now)
+  }
+}
 
 /** Time in milliseconds for which the answer "not ours" is valid: networks change owners. */
 const CORRECTION_MS = 180 * DAY_MS
@@ -149,15 +170,16 @@ async function notifyReporters(
 
 async function applyAnswer(
   tx: Db,
-  { reportId, number, consumerId }: Feedback,
+  feedback: Feedback,
   answer: AnswerKind,
   app: Pick<App, 'boss' | 'config'>,
   now: Date,
 ): Promise<void> {
+  if (answer === 'resolved') await markResolved(tx, feedback, now)
   // A disputed report stays as it is until a person retracts it; administrators see the count.
-  if (answer === 'resolved' || answer === 'wrong') await countAnswer(tx, consumerId, answer)
-  if (answer === 'not-ours') await markNotOurs(tx, { reportId, number }, app, now)
-  if (answer === 'stop') await stopFeedback(tx, consumerId, 'stop', now)
+  if (answer === 'wrong') await countAnswer(tx, feedback.consumerId, 'wrong')
+  if (answer === 'not-ours') await markNotOurs(tx, feedback, app, now)
+  if (answer === 'stop') await stopFeedback(tx, feedback.consumerId, 'stop', now)
 }
 
 /** An answer of an abuse desk, as shown to a reporter. */

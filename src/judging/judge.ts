@@ -15,7 +15,12 @@ import type { SendingUser } from '../pieces/shingles/sending-user.ts'
 import type { Facts } from '../verdict/facts/fact.ts'
 import { factDefinitions, factsOf } from '../verdict/facts/facts.ts'
 import type { Envelope, ReportedAs } from '../verdict/facts/outside-facts.ts'
-import { seenFacts, seenPieces, type SeenPieces } from '../verdict/facts/seen-facts.ts'
+import {
+  type SeenFacts,
+  seenFacts,
+  seenPieces,
+  type SeenPieces,
+} from '../verdict/facts/seen-facts.ts'
 import type { Model } from '../verdict/model/model.ts'
 import type { Subject, SubjectKind } from '../verdict/reputation/subject.ts'
 import type { SendingRecord } from '../verdict/reputation/sending.ts'
@@ -59,6 +64,8 @@ type CaseToJudge = {
   campaignId?: string | undefined
   /** Absent for a check by a mail server. */
   report?: ReportedAs | undefined
+  /** Whether the counters contain the report, because it is judged again. */
+  isCounted?: boolean | undefined
   /** Absent for a report. */
   envelope?: Envelope | undefined
 }
@@ -99,6 +106,7 @@ export function createJudge(tools: JudgeTools): Judge {
     let [windowAt, subjectAt] = [0, 0]
     return asked.map(({ one, pieces, subjects }, index) => {
       const known = windows.slice(windowAt, (windowAt += pieces.keys.length))
+      const seen = seenFacts(pieces.groups, known)
       const facts = factsOf({
         features: featuresOf(one),
         written: one.digest.written,
@@ -112,13 +120,29 @@ export function createJudge(tools: JudgeTools): Judge {
           const isOwn = isOwnLink(subject, one.digest.features.author.organization)
           return isOwn && !isMarked(its) ? [] : [{ ...its, kind: subject.kind }]
         }),
-        seen: seenFacts(pieces.groups, known),
+        seen: one.isCounted ? withoutOwnReport(seen) : seen,
         now: tools.clock(),
       })
       subjectAt += subjects.length
       return { facts, subjects, verdict: conclude(facts, one.digest.text, tools) }
     })
   }
+}
+
+/** The facts that count the reporters who agree with a complaint. */
+const agreement = ['campaign_reporters_weeks', 'text_reporters_weeks'] as const
+
+/**
+ * Returns the facts without the report itself, which the counters contain if it is judged again:
+ * nobody agrees with oneself.
+ */
+function withoutOwnReport(seen: SeenFacts): SeenFacts {
+  const others = { ...seen }
+  for (const name of agreement) {
+    const count = seen[name] ?? 0
+    if (count > 0) others[name] = count - 1
+  }
+  return others
 }
 
 /** Reads the reputations of the users who send the messages; undefined for incoming mail. */

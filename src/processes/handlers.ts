@@ -29,7 +29,7 @@ import { deliverWebhook, sealAudit } from '../people/queues.ts'
 import type { Queue } from '../queue/define-queue.ts'
 import { type JobOutcome, workQueue } from '../queue/work.ts'
 import { runAnalyzeReport } from '../reports/analyze-report.ts'
-import { runDecideAgain } from '../reports/decide-again.ts'
+import { runDecideAgain, runJudgeCampaigns } from '../reports/decide-again.ts'
 import { runEraseAccount } from '../reports/erase-account.ts'
 import { runKeepHouse, runMarkDead } from '../reports/keep-house.ts'
 import { runLearnRelays } from '../reports/learn-relays.ts'
@@ -39,6 +39,7 @@ import {
   countMonths,
   decideAgain,
   eraseAccount,
+  judgeCampaigns,
   keepHouse,
   learnRelays,
   markDead,
@@ -97,6 +98,7 @@ export const handledQueues: readonly HandledQueue[] = [
   handledOneByOne(takeComplaint, runTakeComplaint),
   handledOneByOne(decideAgain, runDecideAgain),
   handledOneByOne(eraseAccount, runEraseAccount),
+  scheduled(judgeCampaigns, (tools) => runJudgeCampaigns(tools)),
   scheduled(keepHouse, runKeepHouse),
   scheduled(learnRelays, runLearnRelays),
   scheduled(markDead, runMarkDead),

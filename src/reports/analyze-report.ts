@@ -4,7 +4,7 @@ import type { WorkApp } from '../app.ts'
 import { appendEvidence, takeBackEvidence } from '../counting/evidence.ts'
 import { readStandings, type Standing } from '../counting/reputation-reader.ts'
 import { insertAnalyses, listPackedAnalyses } from '../db/analyses.ts'
-import type { NewFeedback } from '../db/feedback-reports.ts'
+import { listAmongCounts } from '../db/counter-rows.ts'
 import { claimReleased } from '../db/shadow-bans.ts'
 import { inShardTransaction, nearReport } from '../db/nodes.ts'
 import type { Db } from '../db/pool.ts'
@@ -19,8 +19,7 @@ import {
   type KnownNetwork,
 } from '../feedback/draw-consequences.ts'
 import type { HandedOver } from '../feedback/forward-report.ts'
-import { contentOfCreated } from '../feedback/load-content.ts'
-import { queueFeedback, sendShadowed, waitsForNothing } from '../feedback/queue-feedback.ts'
+import { queueFeedback, sendShadowed } from '../feedback/queue-feedback.ts'
 import { findContact } from '../feedback/queues.ts'
 import { takeBackComplaints } from '../feedback/take-back-complaints.ts'
 import type { Judge, JudgedCase } from '../judging/judge.ts'
@@ -34,7 +33,12 @@ import type { JobOutcome } from '../queue/work.ts'
 import { otherAddresses } from '../verdict/choose-contact.ts'
 import { complaintOf } from '../verdict/consequences.ts'
 import { isRelayed } from '../verdict/subjects.ts'
-import { correctedVerdict, ourLetter, type Verdict } from '../verdict/verdict.ts'
+import {
+  correctedVerdict,
+  type CorrectedClass,
+  ourLetter,
+  type Verdict,
+} from '../verdict/verdict.ts'
 import { shardOf, uuidTime } from '../world.ts'
 import { type CountedBefore, countReports } from './count-reports.ts'
 import { withEarlierMail } from './earlier-mail.ts'
@@ -51,9 +55,17 @@ import {
   type ReadReport,
   toCount,
 } from './read-messages.ts'
+import { decidedAbout, type DecisionsOf, findDecisions } from './campaign-decisions.ts'
 import { findPaced } from './pace-reporters.ts'
 import { askable, findRelays, type ReportRelays } from './relays.ts'
-import { askedOf, hasEffect, type Outcome, outcomeOf, webhookEventsOf } from './report-outcomes.ts'
+import {
+  askedOf,
+  handedOver,
+  hasEffect,
+  networkName,
+  outcomeOf,
+  webhookEventsOf,
+} from './report-outcomes.ts'
 import { requeueReports } from './reopen-reports.ts'
 import { shareLinks } from './share-links.ts'
 import { findIdle, type Idle, isLetterOfOurs } from './take-probes.ts'
@@ -165,16 +177,6 @@ async function keepTogether(
   if (isAtOnce && created.length > 0) app.forwardAtOnce?.send(created)
 }
 
-const NETWORK_CHARS_MAX = 60
-
-/** A network as named in the activity over time. */
-function networkName(network: Judgment['judged']['network']): string {
-  if (!network) return 'unknown'
-  const { asn, name, cidr } = network
-  const words = [asn === null ? cidr : `AS${asn}`, name ?? ''].join(' ').trim()
-  return words.replaceAll('/', '|').slice(0, NETWORK_CHARS_MAX)
-}
-
 type Verdicts = ReadonlyMap<string, Verdict>
 type Known = { verdicts: Verdicts; relaysOf: RelaysOf; campaignOf: Campaigns }
 
@@ -227,6 +229,9 @@ type LookedUp = Found & {
   paced: ReadonlyMap<string, Phrase>
   /** How often reporters have answered the questions of their uncertain reports. */
   answers: ReadonlyMap<string, number>
+  decisionsOf: DecisionsOf
+  /** The reports that are judged again, and that the counters contain. */
+  counted: ReadonlySet<string>
 }
 
 async function lookUp(
@@ -243,21 +248,29 @@ async function lookUp(
   const uncertain = analyses.flatMap(({ report, analysis: { origin } }) =>
     origin && origin.confidence >= app.config.originConfidenceMin ? [] : [report.id],
   )
-  const [campaignOf, networks, { standings, paced }, answers] = await Promise.all([
-    findCampaigns(analyses, found.idle, app),
-    findKnownNetworks(near, ips, app.rdap, app.clock()),
-    readStandings(near, reporterIds, app.clock()).then(async (standings) => {
-      return { standings, paced: await findPaced(near, reports, standings) }
-    }),
-    countEvents(near, 'answered', uncertain),
-  ])
-  return { ...found, campaignOf, networks, standings, paced, answers }
+  const campaigns = findCampaigns(analyses, found.idle, app)
+  const [campaignOf, decisionsOf, counted, networks, { standings, paced }, answers] =
+    await Promise.all([
+      campaigns,
+      campaigns.then((campaignOf) => findDecisions(near, campaignOf)),
+      listAmongCounts(
+        near,
+        reports.map(({ id }) => id),
+      ),
+      findKnownNetworks(near, ips, app.rdap, app.clock()),
+      readStandings(near, reporterIds, app.clock()).then(async (standings) => {
+        return { standings, paced: await findPaced(near, reports, standings) }
+      }),
+      countEvents(near, 'answered', uncertain),
+    ])
+  const again = { decisionsOf, counted: new Set(counted) }
+  return { ...found, ...again, campaignOf, networks, standings, paced, answers }
 }
 
 async function judge(
   analyses: readonly ReadReport[],
   relaysOf: RelaysOf,
-  { idle, crowds, campaignOf, networks, standings, paced, answers }: LookedUp,
+  { idle, crowds, campaignOf, networks, standings, paced, answers, ...known }: LookedUp,
   app: Needs,
 ): Promise<Judgment[]> {
   const knownNetwork = (ip: string | undefined) => networks.get(ip ?? '')?.network
@@ -267,18 +280,26 @@ async function judge(
     analyses.map(({ report: { id, reporterId, kind, channel }, analysis: digest }) => ({
       digest,
       campaignId: campaignOf.get(id),
+      isCounted: known.counted.has(id),
       network: knownNetwork(digest.origin?.ip),
       report: { kind, channel, karma: standings.get(reporterId)?.karma ?? 0 },
     })),
   )
   return analyses.flatMap(({ report, raw, analysis }, index) => {
-    const judgedCase = correctedCase(judgedCases[index], report, idle.get(report.id))
+    const network = knownNetwork(analysis.origin?.ip)
+    const decided = decidedAbout(known.decisionsOf(campaignOf.get(report.id)), network)
+    const why = { obstacle: idle.get(report.id), decidedAs: decided.as }
+    const judgedCase = correctedCase(judgedCases[index], report, why)
     if (!judgedCase) return []
+    const isConfirmed = report.isConfirmed || decided.isResolved
     const { marketer = null, service = null } = book?.recognize(analysis, originConfidenceMin) ?? {}
     const judged: Case = {
       reporterId: report.reporterId,
       verdict: judgedCase.verdict,
-      complaint: complaintOf(report, { ...judgedCase, isRelayed: isRelayed(judgedCase.subjects) }),
+      complaint: complaintOf(
+        { kind: report.kind, isConfirmed },
+        { ...judgedCase, isRelayed: isRelayed(judgedCase.subjects) },
+      ),
       isLearned: report.channel === 'learn',
       messageKind: analysis.kind,
       effectObstacle: idle.get(report.id),
@@ -289,7 +310,7 @@ async function judge(
       marketer,
       service,
       askable: askable(analysis, relaysOf(report.id), answers.get(report.id)),
-      network: knownNetwork(analysis.origin?.ip),
+      network,
       registry: networks.get(analysis.origin?.ip ?? '')?.registry ?? 'off',
       forwardTo: app.config.forwardTo,
       disowned: networks.get(analysis.origin?.ip ?? '')?.disowned ?? new Set(),
@@ -306,11 +327,11 @@ async function judge(
 function correctedCase(
   judged: JudgedCase | undefined,
   { correctedAs }: Report,
-  obstacle: Phrase | undefined,
+  { obstacle, decidedAs }: { obstacle: Phrase | undefined; decidedAs: CorrectedClass | undefined },
 ): JudgedCase | undefined {
   const ours = isLetterOfOurs(obstacle) ? ourLetter : undefined
-  const as = ours ? 'legitimate' : correctedAs
-  if (!judged || as === null) return judged
+  const as = ours ? 'legitimate' : (correctedAs ?? decidedAs)
+  if (!judged || as === undefined) return judged
   return { ...judged, verdict: correctedVerdict(judged.verdict, as, ours) }
 }
 
@@ -417,30 +438,6 @@ async function keep(
   await takeBackComplaints(tx, counted.complaintsTakenBack, app, now)
   await markSentBefore(tx, [...counted.ids, ...held])
   return isAtOnce ? handedOver(queued, { judgments, kept, emails }, app) : []
-}
-
-/** Returns the feedback reports that wait for nothing, with their content. */
-function handedOver(
-  queued: readonly NewFeedback[],
-  from: { judgments: readonly Judgment[]; kept: readonly Outcome[]; emails: Keeping['emails'] },
-  { config }: Needs,
-): HandedOver[] {
-  const judgmentOf = new Map(from.judgments.map((one) => [one.report.id, one]))
-  const keptOf = new Map(from.kept.map((one) => [one.row.id, one]))
-  return queued.flatMap((row) => {
-    const { report, raw, analysis, judgedCase, judged } = judgmentOf.get(row.reportId) ?? {}
-    const its = keptOf.get(row.reportId)
-    const { consumer } = its?.notified.find((one) => one.consumer.id === row.consumerId) ?? {}
-    const network = its?.row.network
-    const reporterEmail = from.emails.get(report?.reporterId ?? '')
-    if (!waitsForNothing(row) || reporterEmail === undefined) return []
-    if (!report || !raw || !analysis || !judgedCase || !judged || !consumer || !network) return []
-    const { verdict } = judgedCase
-    const { complaint } = judged
-    const known = { row, consumer, network, reporterEmail, verdict, complaint, packed: raw }
-    const loaded = contentOfCreated({ ...known, analysis: analysis.packed }, config)
-    return [{ feedback: loaded.feedback, report, consumer, loaded }]
-  })
 }
 
 function isTimely({ judged }: Judgment): boolean {

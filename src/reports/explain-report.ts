@@ -2,14 +2,9 @@ import { findAnalysis, type KeptAnalysis, listFacts } from '../db/analyses.ts'
 import { findCampaignOf, listMemberIds } from '../db/campaigns.ts'
 import type { Db } from '../db/pool.ts'
 import { findReport, listReportsByIds, type Report } from '../db/reports.ts'
+import { complaintAgain } from '../judging/judge-stored.ts'
 import { actingRules, shippedMeanings } from '../judging/rule-versions.ts'
-import {
-  type Complaint,
-  complaintOf,
-  doubtOf,
-  type Shortfall,
-  shortfallOf,
-} from '../verdict/consequences.ts'
+import { type Complaint, doubtOf, type Shortfall, shortfallOf } from '../verdict/consequences.ts'
 import type { Facts } from '../verdict/facts/fact.ts'
 import { factDefinitions, karmaIn, unpackFacts } from '../verdict/facts/facts.ts'
 import { compileRules, type RuleBook } from '../verdict/rules/rule-book.ts'
@@ -113,8 +108,7 @@ function judged(
   estimate: Estimate | null,
 ): Result {
   const verdict = decide({ facts, symbols, estimate: estimate ?? undefined })
-  const { isRelayed } = complaint
-  const its = { ...complaint, ...complaintOf(complaint, { verdict, facts, isRelayed }) }
+  const its = complaintAgain(complaint, verdict, facts)
   const isForwardable = its.kind !== 'not-spam' && doubtOf(its) === undefined
   return { verdict: verdict.class, score: verdict.score, scoreMin: its.scoreMin, isForwardable }
 }

@@ -186,6 +186,7 @@ function expiryOf(app: HouseNeeds, now: Date, oldest: Date): Expiry {
   return {
     account_links: ago(DAY_MS),
     advices: ago(ADVICES_MS),
+    campaign_decisions: oldest,
     campaign_link_parts: oldestLinkParts(now),
     contact_corrections: ago(ANSWERS_MS),
     enrollment_requests: oldest,

@@ -19,6 +19,14 @@ export const decideAgain = defineQueue({
   attempts: { retryLimit: 5, retryDelay: 10, retryDelayMax: 600, expireInSeconds: 120 },
 })
 
+/** Judges the kept reports of campaigns again about which more is known. */
+export const judgeCampaigns = defineQueue({
+  name: 'judge-campaigns',
+  payload: z.object({}),
+  attempts: { retryLimit: 0, retryDelay: 60, retryDelayMax: 60, expireInSeconds: 300 },
+  cron: '* * * * *',
+})
+
 /** Erases an account. The job repeats until no data is left. */
 export const eraseAccount = defineQueue({
   name: 'erase-account',

@@ -1,11 +1,21 @@
+import type { App } from '../app.ts'
 import { takeBackEvidence } from '../counting/evidence.ts'
-import { removeAnalyses } from '../db/analyses.ts'
+import { listPackedAnalyses, removeAnalyses } from '../db/analyses.ts'
+import {
+  advanceCampaignEvent,
+  claimCampaignEvent,
+  endCampaignEvent,
+} from '../db/campaign-events.ts'
+import { listMembersBetween } from '../db/campaigns.ts'
 import { withdrawFeedback } from '../db/feedback-waiting.ts'
 import type { Db } from '../db/pool.ts'
+import { unpack } from '../db/rows.ts'
+import { listShadowedMembers } from '../db/shadow-bans.ts'
 import { listMailboxUsers, listReportersAt } from '../db/receiving-hosts.ts'
 import { insertEvents, listReportsWith } from '../db/report-events.ts'
 import {
   listAskedReports,
+  listKeptComplaints,
   listReportsFrom,
   listWithMessages,
   markReports,
@@ -14,7 +24,9 @@ import {
 import { DAY_MS, HOUR_MS } from '../durations.ts'
 import { takeBackOutdated } from '../feedback/take-back-complaints.ts'
 import { type Phrase, phrase } from '../phrase.ts'
+import type { PlainAnalysis } from '../pieces/analyze.ts'
 import { type Boss, send } from '../queue/boss.ts'
+import { ageObstacle, trustedTimes } from '../verdict/consequences.ts'
 import { uuidFloor } from '../world.ts'
 import { analyzeReport, decideAgain } from './queues.ts'
 
@@ -127,6 +139,94 @@ type Requeued = {
   now: Date
   why?: Phrase
 }
+
+/** The reports of a campaign that are looked at in one step. */
+const MEMBERS_AT_ONCE = 200
+
+/**
+ * Does the next step of judging the kept reports of a campaign again, because more is known about
+ * it: reports that were kept or asked about return to `received` without their analysis, the oldest
+ * first, if their messages are not older than those that may be forwarded. The step and how far it
+ * went are stored together, so that an event reopens each report once. Returns the number of
+ * reopened reports, and whether the event is over.
+ */
+export async function reopenMembers(
+  tx: Db,
+  campaignId: string,
+  app: Pick<App, 'boss' | 'clock' | 'config'>,
+  limit = MEMBERS_AT_ONCE,
+): Promise<{ reopened: number; isOver: boolean }> {
+  const event = await claimCampaignEvent(tx, campaignId)
+  if (!event) return { reopened: 0, isOver: true }
+  const now = app.clock()
+  const oldest = new Date(now.getTime() - oldestAgeMs(app))
+  const afterId = event.afterId ?? uuidFloor(oldest)
+  const untilId = event.untilId ?? uuidFloor(now)
+  const members = await listMembersBetween(tx, campaignId, { afterId, untilId, limit })
+  const shadowed = event.untilId
+    ? []
+    : await listShadowedMembers(tx, campaignId, { from: uuidFloor(oldest), to: untilId })
+  const ids = await listReopenable(tx, [...members, ...shadowed], now, app)
+  const reopened = await markReports(tx, ids, ['kept'], 'received')
+  if (reopened.length > 0) {
+    await removeAnalyses(tx, reopened)
+    await queueReopened(tx, app.boss, reopened, now)
+  }
+  const isOver = members.length < limit
+  if (isOver) await endCampaignEvent(tx, campaignId)
+  else await advanceCampaignEvent(tx, campaignId, { untilId, afterId: members.at(-1) ?? afterId })
+  return { reopened: reopened.length, isOver }
+}
+
+/**
+ * Returns the maximum age of kept reports that are judged again, in milliseconds: that of messages
+ * that may be forwarded, and at most 30 days.
+ */
+export function oldestAgeMs({ config: { messageAgeMax } }: Pick<App, 'config'>): number {
+  const ageMs = messageAgeMax * HOUR_MS
+  return ageMs === 0 ? REOPENED_AGE_MS_MAX : Math.min(ageMs, REOPENED_AGE_MS_MAX)
+}
+
+/** Returns the kept complaints whose messages are stored and may still be forwarded. */
+export async function listReopenable(
+  db: Db,
+  ids: readonly string[],
+  now: Date,
+  { config: { messageAgeMax } }: Pick<App, 'config'>,
+): Promise<string[]> {
+  const kept = await listWithMessages(db, await listKeptComplaints(db, ids))
+  if (kept.length === 0) return []
+  const timely: string[] = []
+  for (const { id, ...packed } of await listPackedAnalyses(db, kept)) {
+    const { hops } = JSON.parse((await unpack(packed)).toString()) as PlainAnalysis
+    if (ageObstacle(trustedTimes(hops), now, messageAgeMax) === undefined) timely.push(id)
+  }
+  return timely.toSorted()
+}
+
+/**
+ * Adds the reason to the histories of reports that returned to `received`, and queues their
+ * analysis. It starts when no process remembers older counts.
+ */
+async function queueReopened(tx: Db, boss: Boss, ids: readonly string[], now: Date): Promise<void> {
+  // Says no more: a reporter may be a spammer who wants to know whether anybody else complained.
+  const phrases = [phrase('more-known')]
+  await insertEvents(
+    tx,
+    ids.map((reportId) => ({ reportId, at: now, event: 'reopened', phrases })),
+  )
+  const startAfter = new Date(now.getTime() + COUNTS_FRESH_MS)
+  await send(
+    boss,
+    analyzeReport,
+    ids.map((reportId) => ({ reportId })),
+    tx,
+    { startAfter },
+  )
+}
+
+/** The time in milliseconds for which workers remember counts (10 s), and some more. */
+const COUNTS_FRESH_MS = 12_000
 
 /**
  * Queues reports for another analysis because of new knowledge about relays. A report that was

@@ -1,7 +1,12 @@
+import type { App } from '../app.ts'
 import type { NewAnalysis } from '../db/analyses.ts'
+import type { NewFeedback } from '../db/feedback-reports.ts'
 import type { JudgedAs, ReportEvent } from '../db/report-events.ts'
 import type { Report } from '../db/reports.ts'
 import type { Case, DrawnConsequence } from '../feedback/draw-consequences.ts'
+import type { HandedOver } from '../feedback/forward-report.ts'
+import { contentOfCreated } from '../feedback/load-content.ts'
+import { waitsForNothing } from '../feedback/queue-feedback.ts'
 import { withoutShippedMeanings } from '../judging/rule-versions.ts'
 import type { Network } from '../origin/networks.ts'
 import type { AnalysisDigest } from '../parsing/parser-pool.ts'
@@ -96,4 +101,42 @@ function bareNetwork({ origin }: Case): Network | null {
 function originPhrases({ origin, originObstacle }: AnalysisDigest): Phrase[] {
   if (!origin) return [originObstacle ?? phrase('origin-not-found')]
   return [phrase('origin-found', { ip: origin.ip, percent: percentOf(origin.confidence) })]
+}
+
+/** Returns the feedback reports that wait for nothing, with their content. */
+export function handedOver(
+  queued: readonly NewFeedback[],
+  from: {
+    judgments: readonly Judgment[]
+    kept: readonly Outcome[]
+    emails: ReadonlyMap<string, string>
+  },
+  { config }: Pick<App, 'config'>,
+): HandedOver[] {
+  const judgmentOf = new Map(from.judgments.map((one) => [one.report.id, one]))
+  const keptOf = new Map(from.kept.map((one) => [one.row.id, one]))
+  return queued.flatMap((row) => {
+    const { report, raw, analysis, judgedCase, judged } = judgmentOf.get(row.reportId) ?? {}
+    const its = keptOf.get(row.reportId)
+    const { consumer } = its?.notified.find((one) => one.consumer.id === row.consumerId) ?? {}
+    const network = its?.row.network
+    const reporterEmail = from.emails.get(report?.reporterId ?? '')
+    if (!waitsForNothing(row) || reporterEmail === undefined) return []
+    if (!report || !raw || !analysis || !judgedCase || !judged || !consumer || !network) return []
+    const { verdict } = judgedCase
+    const { complaint } = judged
+    const known = { row, consumer, network, reporterEmail, verdict, complaint, packed: raw }
+    const loaded = contentOfCreated({ ...known, analysis: analysis.packed }, config)
+    return [{ feedback: loaded.feedback, report, consumer, loaded }]
+  })
+}
+
+const NETWORK_CHARS_MAX = 60
+
+/** A network as named in the activity over time. */
+export function networkName(network: Judgment['judged']['network']): string {
+  if (!network) return 'unknown'
+  const { asn, name, cidr } = network
+  const words = [asn === null ? cidr : `AS${asn}`, name ?? ''].join(' ').trim()
+  return words.replaceAll('/', '|').slice(0, NETWORK_CHARS_MAX)
 }

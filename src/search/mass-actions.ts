@@ -176,7 +176,7 @@ export const undoMassAction = defineAction({
   },
 })
 
-type Needs = Pick<App, 'pool' | 'boss' | 'clock'>
+type Needs = Pick<App, 'pool' | 'boss' | 'clock' | 'config'>
 
 /**
  * Does the next step of an action, or undoes one, and continues a second later. The reports of a

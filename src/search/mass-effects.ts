@@ -31,10 +31,11 @@ import { type Phrase, phrase } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
 import { retractable, retractIn } from '../reports/change-report.ts'
 import { analyzeReport } from '../reports/queues.ts'
+import { listReopenable } from '../reports/reopen-reports.ts'
 import { recordReports, type Restored, restoreReports } from '../reports/restore-reports.ts'
 import type { CorrectedClass } from '../verdict/verdict.ts'
 
-type Context = Pick<ActionContext<'boss' | 'clock'>, 'boss' | 'clock'>
+type Context = Pick<ActionContext<'boss' | 'clock' | 'config'>, 'boss' | 'clock' | 'config'>
 
 /**
  * Acts on some reports in a transaction, in the order of their ids. Returns those that it changed;
@@ -130,6 +131,14 @@ const analyzeAgain: Step = (tx, ids, action, context) =>
   judgeAgain(tx, { ids, phrases: [] }, action, context, (ready) =>
     markReports(tx, ready, judged, 'received'),
   )
+
+/** Judges kept complaints again, if their messages may still be forwarded. */
+const judgeKept: Step = async (tx, ids, action, context) => {
+  const kept = await listReopenable(tx, ids, context.clock(), context)
+  return judgeAgain(tx, { ids: kept, phrases: [phrase('more-known')] }, action, context, (ready) =>
+    markReports(tx, ready, ['kept'], 'received'),
+  )
+}
 
 /** What undoing does, of actions that change the reports themselves. */
 const restoring =
@@ -334,6 +343,16 @@ export const massEffects = {
       'Reports that wait for their analysis, are retracted, or whose message was deleted stay ' +
       'as they are.',
     run: analyzeAgain,
+    undo: restoreRecorded,
+    undoMeaning: restoring,
+  },
+  'judge-kept': {
+    label: 'Judge kept reports again',
+    meaning:
+      'Complaints that were kept, or about which the reporter was asked, are judged again with ' +
+      'the present rules and model, if their messages may still be forwarded. All other reports ' +
+      'stay as they are.',
+    run: judgeKept,
     undo: restoreRecorded,
     undoMeaning: restoring,
   },

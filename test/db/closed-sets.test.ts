@@ -3,6 +3,7 @@ import type { LinkKind } from '../../src/db/accounts.ts'
 import type { ActivityMark } from '../../src/db/activity.ts'
 import type { UnsubscribeState } from '../../src/db/advices.ts'
 import type { Backend } from '../../src/db/backend.ts'
+import type { CampaignDecision } from '../../src/db/campaign-decisions.ts'
 import type { ConsumerState } from '../../src/db/consumers.ts'
 import type { EnrollmentState } from '../../src/db/enrollment-requests.ts'
 import type { Erasure } from '../../src/db/erasures.ts'
@@ -67,6 +68,14 @@ const known: Record<string, string[]> = {
   account_links_language_known: languages,
   activity_marks_kind_known: all<ActivityMark['kind']>()('version', 'outage'),
   analyses_encoding_known: encodings,
+  campaign_decisions_says_known: all<CampaignDecision['says']>()(
+    'spam',
+    'phishing',
+    'malware',
+    'marketing',
+    'legitimate',
+    'resolved',
+  ),
   consents_language_known: languages,
   consumer_scopes_kind_known: all<ScopeMatch['kind']>()('range', 'as', 'domain'),
   consumers_form_known: all<FeedbackSettings['form']>()('whole', 'headers'),

@@ -132,7 +132,8 @@ export type PackedReport = { piece: Piece; subjects: readonly KeyedSubject[] }
 
 /**
  * What a report adds to the karma of its reporter: the side that it takes on its campaign, a
- * complaint about wanted mail, or the reversal of either.
+ * complaint about wanted mail, or the reversal of either. `doubted`: a complaint that takes no
+ * side.
  */
 export type Testified = {
   reporterId: string
@@ -154,6 +155,8 @@ const testimonyKinds = [
   'not-wanted-mail',
   'retraction',
   'overruling',
+  'doubted',
+  'not-doubted',
 ] as const
 
 export type TestifiedWhat = (typeof testimonyKinds)[number]

@@ -2,8 +2,11 @@ import { dateOf, DAY_MS } from '../../durations.ts'
 import { type Phrase, phrase } from '../../phrase.ts'
 import { growth, NEWCOMER_KARMA, PROVEN_KARMA_MIN } from './detail.ts'
 
-/** Direction of a statement about a campaign. `withdrawn`: retracted. */
-export type Side = 'good' | 'bad' | 'withdrawn'
+/**
+ * Direction of a statement about a campaign. `withdrawn`: retracted. `doubted`: a complaint that is
+ * not taken at its word; it is counted by `countComplainants`, and changes no karma.
+ */
+export type Side = 'good' | 'bad' | 'withdrawn' | 'doubted'
 
 /** A reporter of a campaign, and whether their karma has already changed because of it. */
 export type Witness = {
@@ -18,6 +21,8 @@ export type Witness = {
   signUpDay: number
   /** Groups accounts at one mail domain: see `circleOf`. */
   circle: number
+  /** Whether the account signed up on the day of the report. */
+  isYoung: boolean
   isSettled: boolean
 }
 
@@ -69,7 +74,7 @@ export function testify(before: readonly Witness[], testimony: Testimony): Settl
   const witness: Witness = { ...testimony, isSettled: old?.isSettled ?? false }
   const witnesses = before.filter((one) => one !== old).map((one) => ({ ...one }))
   witnesses.push(witness)
-  const present = witnesses.filter(({ side }) => side !== 'withdrawn')
+  const present = witnesses.filter(({ side }) => side === 'good' || side === 'bad')
   const agreed: string[] = []
   const contradicted: string[] = []
   for (const one of present) {
@@ -124,18 +129,38 @@ export function countIndependent(witnesses: readonly Account[], from?: Account):
   return witnesses.filter(add).length
 }
 
-/** Removes one witness: a withdrawn one, else the last one that is not proven, else the last. */
+/** The number of independent complainants up to which a campaign is judged again. */
+const COMPLAINANTS_MAX = 3
+
+/**
+ * Returns the number of independent reporters who complain about a campaign, at most three. An
+ * account that an operator did not create counts from the day after its sign-up, so that nobody can
+ * have a campaign judged again by accounts that were made for it.
+ */
+export function countComplainants(witnesses: readonly Witness[]): number {
+  const complaining = witnesses.filter(
+    ({ side, isVouched, isYoung }) =>
+      (side === 'bad' || side === 'doubted') && (isVouched || !isYoung),
+  )
+  return Math.min(COMPLAINANTS_MAX, countIndependent(complaining))
+}
+
+/**
+ * Removes one witness: a withdrawn one, else the last doubted one, else the last one that is not
+ * proven, else the last.
+ */
 function roomFor(witnesses: Witness[]): Witness[] {
   if (witnesses.length <= WITNESSES_MAX) return witnesses
   const withdrawn = witnesses.findIndex(({ side }) => side === 'withdrawn')
+  const doubted = witnesses.findLastIndex(({ side }) => side === 'doubted')
   const unproven = witnesses.findLastIndex(({ isProven }) => !isProven)
-  const gone = [withdrawn, unproven, witnesses.length - 1].find((index) => index >= 0)
+  const gone = [withdrawn, doubted, unproven, witnesses.length - 1].find((index) => index >= 0)
   return witnesses.filter((_, index) => index !== gone)
 }
 
-const sides: readonly Side[] = ['good', 'bad', 'withdrawn']
+const sides: readonly Side[] = ['good', 'bad', 'withdrawn', 'doubted']
 const WITNESS_BYTES = 21
-const flags = { isProven: 4, isSettled: 8, isSupported: 16, isVouched: 32 } as const
+const flags = { isProven: 4, isSettled: 8, isSupported: 16, isVouched: 32, isYoung: 64 } as const
 const flagNames = Object.keys(flags) as (keyof typeof flags)[]
 
 /** Packs witnesses, 21 bytes each. */
@@ -166,6 +191,7 @@ export function unpackWitnesses(bytes: Buffer): Witness[] {
       isSupported: has('isSupported'),
       signUpDay: bytes.readUInt16BE(at + 17),
       circle: bytes.readUInt16BE(at + 19),
+      isYoung: has('isYoung'),
       isSettled: has('isSettled'),
     }
   })

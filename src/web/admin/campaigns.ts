@@ -20,9 +20,15 @@ import {
   listMemberIds,
   sumCampaignDays,
 } from '../../db/campaigns.ts'
+import { listCampaignDecisions } from '../../db/campaign-decisions.ts'
 import { findRawMessage, findReport, listReportsByIds, type Report } from '../../db/reports.ts'
 import { unpack } from '../../db/rows.ts'
 import { listFoundReports } from '../../db/search.ts'
+import {
+  decidableClasses,
+  decideCampaign,
+  undecideCampaign,
+} from '../../reports/campaign-decisions.ts'
 import { uuidTime } from '../../world.ts'
 import { isUuid, pageOf } from '../pages/render.ts'
 import { seriesChart } from '../pages/series-chart.ts'
@@ -47,12 +53,13 @@ const TEXT_CHARS_SHOWN = 4_000
 async function describeCampaign({ req, ...visit }: PageCall, site: Needs, reader: CounterReader) {
   const campaign = await requireCampaign(req.params['id'], site)
   const before = isUuid(req.query['before']) ? req.query['before'] : undefined
-  const [days, counts, newest, oldest, members] = await Promise.all([
+  const [days, counts, newest, oldest, members, decisions] = await Promise.all([
     listCampaignDays(site.pool, campaign.id),
     readCampaignCounts(reader, campaign.id),
     listMemberIds(site.pool, campaign.id, { from: 'newest', limit: NEWEST }),
     listMemberIds(site.pool, campaign.id, { from: 'oldest', limit: 1 }),
     listCampaignMembers(site.pool, campaign.id, { before, limit: CAMPAIGN_LINES + 1 }),
+    listCampaignDecisions(site.pool, [campaign.id]),
   ])
   const [content, sample] = await Promise.all([
     describeContent(newest, site),
@@ -66,6 +73,9 @@ async function describeCampaign({ req, ...visit }: PageCall, site: Needs, reader
     lastSeen: timeOf(newest[0]),
     ...drawn(days, counts, site.clock(), visit),
     looked: newest.length,
+    decided: decisions.find(({ about }) => about === ''),
+    resolved: decisions.filter(({ says }) => says === 'resolved'),
+    classes: decidableClasses,
     ...content,
     sample,
     lines: await listFoundReports(site.pool, page.lines),
@@ -242,6 +252,10 @@ export function campaignRoutes(site: Site): Router {
       view: 'admin/campaign',
       title: 'campaign.title',
       data: (call) => describeCampaign(call, site, reader),
+      form: {
+        actions: { decide: decideCampaign, undecide: undecideCampaign },
+        fields: (req) => ({ id: req.params['id'] }),
+      },
     }),
   )
   return router

@@ -1,8 +1,11 @@
 import { Router } from 'express'
 import { listMassActions } from '../../db/mass-actions.ts'
 import { listReporterEmails } from '../../db/reporters.ts'
+import { dateOf, DAY_MS } from '../../durations.ts'
+import { judgeStored } from '../../judging/judge-stored.ts'
 import { storableText } from '../../mail/text.ts'
-import { countFound, openSearch } from '../../search/find-reports.ts'
+import { listReopenable, oldestAgeMs } from '../../reports/reopen-reports.ts'
+import { countFound, listFound, openSearch } from '../../search/find-reports.ts'
 import {
   describeMassAction,
   MASS_MAX,
@@ -26,6 +29,8 @@ import { doneMessage, type RefusedForm } from './post-action.ts'
 
 const path = '/admin/reports/actions'
 const SHOWN_MAX = 50
+/** Number of the newest reports from which a preview is computed. */
+const LOOKED_MAX = 500
 const REFRESH_SECONDS = 3
 
 /** Actions on many reports: their preview, their progress, and the latest ones. */
@@ -81,8 +86,9 @@ function shownEffect(kind: string, language: Language) {
 
 async function describePreview(
   { req, refused, language }: PageCall,
-  { pool, config }: Pick<Site, 'pool' | 'config'>,
+  site: Pick<Site, 'pool' | 'config' | 'clock'>,
 ) {
+  const { pool, config } = site
   const { kind, q, ids } = refused ? chosenAgain(refused) : chosenIn(searchParamsOf(req))
   const known = massKinds.find((one) => one === kind)
   if (!known) throw new ProblemError('bad-field', 'Unknown action. Choose one from the list.')
@@ -91,14 +97,29 @@ async function describePreview(
   if ('problems' in parsed) throw new ProblemError('bad-field', parsed.problems.join(' '))
   const search = ids ? undefined : await openSearch(pool, parsed.clauses)
   const count = search ? await countFound(pool, search, MASS_MAX) : (ids?.length ?? 0)
+  const newest = { before: undefined, limit: LOOKED_MAX }
+  const looked =
+    known === 'judge-kept' ? (ids ?? (search ? await listFound(pool, search, newest) : [])) : []
   const effect = shownEffect(known, language)
   return {
     title: effect.label,
     ...{ kind, q, ids: ids ?? [], count, effect, MASS_MAX },
     isTooMany: count > MASS_MAX,
+    looked: looked.length,
+    judged:
+      looked.length > 0
+        ? await judgeStored(pool, await listReopenable(pool, looked, site.clock(), site))
+        : undefined,
     does: isDeletion(known) ? 'delete' : 'start',
     needsSecond: config.needsFourEyes && deletesEvidence(known),
   }
+}
+
+/** The kept reports, of the days in which messages may still be forwarded, to judge them again. */
+export function keptReportsPath(site: Pick<Site, 'config' | 'clock'>): string {
+  const from = new Date(site.clock().getTime() - oldestAgeMs(site))
+  const q = `state:kept after:${dateOf(new Date(from.getTime() - DAY_MS))}`
+  return `${path}/new?${new URLSearchParams({ kind: 'judge-kept', q })}`
 }
 
 /** An action and the reports selected one by one; without ids, all that the search finds. */

@@ -14,6 +14,7 @@ import type { Visit } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { driftChart } from './drift-chart.ts'
+import { keptReportsPath } from './mass-actions.ts'
 import { adminPage, type PageCall } from './page.ts'
 
 type Reader = Pick<Visit, 'texts' | 'language'>
@@ -79,6 +80,7 @@ export function modelRoutes(site: Site): Router {
         ])
         return {
           isAutomatic,
+          keptPath: keptReportsPath(site),
           lines: await withNames(models, site, call),
           drift: driftChart(models, site.clock(), call),
           ownShare: (share?: Share) =>

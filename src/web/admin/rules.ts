@@ -33,6 +33,7 @@ import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { digitsParam, listPage } from './list-page.ts'
+import { keptReportsPath } from './mass-actions.ts'
 import { adminPage, type PageCall } from './page.ts'
 import { requireRole } from './require-role.ts'
 import { sendAdminPage } from './send-admin-page.ts'
@@ -249,7 +250,8 @@ async function describeRules({ req, language }: PageCall, site: Needs) {
     const named = { name: symbol, ...(isShipped ? {} : { meaning: written }) }
     return sayMeaning(named, language, 'operator')
   }
-  return { meaning, acting, rules, processes, reports: counted.reports, done }
+  const keptPath = keptReportsPath(site)
+  return { meaning, acting, rules, processes, reports: counted.reports, done, keptPath }
 }
 
 function healthOf(symbol: string, processes: readonly RuleProcess[], acting: number): RuleHealth[] {

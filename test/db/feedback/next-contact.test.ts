@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { countAnswer, ensureConsumers } from '../../../src/db/consumers.ts'
 import { listFeedback } from '../../../src/db/feedback-reports.ts'
 import { listSuppressed, suppress } from '../../../src/db/suppressions.ts'
-import { markNotOurs } from '../../../src/feedback/take-answer.ts'
+import { markNotOurs, markResolved } from '../../../src/feedback/take-answer.ts'
 import { queueFeedback } from '../../../src/feedback/queue-feedback.ts'
 import { stopFeedback } from '../../../src/feedback/change-consumer.ts'
 import { notifyNextContact } from '../../../src/feedback/next-contact.ts'
@@ -119,9 +119,11 @@ test('if the only contact says so, the registries are queried', async () => {
 test('answers are counted for the consumer who gave them', async () => {
   const reportId = await at.reported()
   const [feedback] = await listFeedback(app.pool, [reportId])
-  for (const answer of ['wrong', 'resolved', 'wrong'] as const) {
-    await countAnswer(app.pool, feedback?.consumerId ?? '', answer)
+  if (!feedback) throw new Error('no feedback')
+  for (let count = 0; count < 2; count++) {
+    await countAnswer(app.pool, feedback.consumerId, 'wrong')
   }
+  await markResolved(app.pool, feedback, now)
   const [counts] = await app.rows(
     'select wrong_answers as wrong, resolved_answers as resolved from consumers',
   )

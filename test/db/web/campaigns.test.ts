@@ -14,6 +14,9 @@ import { type Browser, signedInBrowser } from './browser.ts'
 import { offer } from './offer-message.ts'
 import { startWebSite, type Person } from './web-site.ts'
 import { analyzeReports } from '../../support/judge.ts'
+import { applyRules } from '../../../src/judging/rule-versions.ts'
+import { runActOnReports } from '../../../src/search/mass-actions.ts'
+import { factDefinitions } from '../../../src/verdict/facts/facts.ts'
 
 const networks = path.join(import.meta.dirname, '../../../src/db/sample-networks.csv')
 
@@ -267,4 +270,49 @@ test('the API returns the same, and nothing about others except their rounded nu
   expect((await read(id, ann)).campaign).toEqual({ id: mark, ...many })
   const waiting = await site.report(ann, offer('json-3'))
   expect((await read(waiting, ann)).campaign).toBeNull()
+})
+
+test('an operator decides what a campaign is on its page', async () => {
+  const id = await campaignOf(await reported(ann, offer('first')))
+  const address = `/admin/campaigns/${id}`
+  const refused = await desk.post(address, { do: 'decide', says: 'phishing', reason: '' })
+  expect(refused.status).toBe(422)
+  expect(await refused.text()).toContain('Please give a reason.')
+  await desk.post(address, { do: 'decide', says: 'phishing', reason: 'A false bank.' })
+  expect(await wordsAt(desk, address)).toMatch(/Decision phishing · A false bank\./)
+  await desk.post(address, { do: 'undecide' })
+  expect(await wordsAt(desk, address)).not.toContain('A false bank.')
+})
+
+test('after a change of rules, a preview says what judging again changes', async () => {
+  for (const page of ['/admin/rules', '/admin/models']) {
+    const html = await (await desk.get(page)).text()
+    expect(html).toMatch(/\/admin\/reports\/actions\/new\?kind=judge-kept&amp;q=state%3Akept/)
+  }
+  const person = await site.addPerson('newcomer@free.example')
+  await site.app.pool.query('delete from karmas where reporter_id = $1', [person.id])
+  const reply = offer('kept').toString().replace('From:', 'In-Reply-To: <a@b.example>\r\nFrom:')
+  const kept = await reported(person, Buffer.from(reply))
+  const preview = `/admin/reports/actions/new?kind=judge-kept&scope=selected&ids=${kept}`
+  expect(await wordsAt(desk, preview)).toContain(
+    'Of the newest 1 of them, 1 may be judged again: 0 verdicts change, and 0 complaints are ' +
+      'no longer in doubt.',
+  )
+  const rules = `- symbol: LOOKS_BAD
+  weight: 9
+  meaning: A test.
+  when: message.kind == "message"
+`
+  const act = { at: new Date(), reporterId: null, note: 'a test' }
+  await applyRules({ pool: site.app.pool, definitions: factDefinitions }, rules, 0, act)
+  expect(await wordsAt(desk, preview)).toContain(
+    'Of the newest 1 of them, 1 may be judged again: 1 verdict changes, and 1 complaint is no ' +
+      'longer in doubt.',
+  )
+  const start = { kind: 'judge-kept', ids: kept, reason: 'New rules', do: 'start' }
+  const started = await desk.post('/admin/reports/actions', start)
+  const actionId = /actions\/([0-9a-f-]{36})/.exec(started.headers.get('location') ?? '')?.[1]
+  while ((await runActOnReports({ actionId: actionId ?? '' }, site.app)) !== 'done');
+  const { rows } = await site.app.pool.query('select state from reports where id = $1', [kept])
+  expect(rows).toEqual([{ state: 'received' }])
 })

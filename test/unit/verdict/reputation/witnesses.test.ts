@@ -31,6 +31,7 @@ function receiveTestimonies(...words: string[]) {
       isVouched: standing === '!',
       isSupported: supported === '*',
       circle: Number(circle),
+      isYoung: false,
     })
     witnesses = unpackWitnesses(packWitnesses(settled.witnesses))
     expect(witnesses).toEqual(settled.witnesses)
