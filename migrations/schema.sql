@@ -1271,7 +1271,7 @@ create table reporter_news (
   due_at timestamp with time zone not null,
   mailed_at timestamp with time zone,
   constraint reporter_news_pkey PRIMARY KEY (reporter_id, report_id, kind, desk),
-  constraint reporter_news_kind_known CHECK ((kind = ANY (ARRAY['question'::text, 'resolved'::text, 'not-ours'::text, 'wrong'::text, 'stop'::text, 'original'::text])))
+  constraint reporter_news_kind_known CHECK ((kind = ANY (ARRAY['question'::text, 'resolved'::text, 'not-ours'::text, 'wrong'::text, 'stop'::text, 'original'::text, 'simulation'::text])))
 );
 create index reporter_news_at_idx on reporter_news (at);
 create index reporter_news_due_idx on reporter_news (due_at) WHERE (mailed_at IS NULL);
@@ -1515,6 +1515,41 @@ create table shadow_bans (
   imposed_at timestamp with time zone not null,
   imposed_by uuid,
   constraint shadow_bans_pkey PRIMARY KEY (reporter_id)
+);
+
+-- simulation_marks: local
+create table simulation_marks (
+  report_id uuid not null,
+  vendor text not null,
+  seen_at timestamp with time zone not null,
+  constraint simulation_marks_pkey PRIMARY KEY (report_id),
+  constraint simulation_marks_vendor_known CHECK ((vendor = ANY (ARRAY['cofense'::text, 'gophish'::text, 'knowbe4'::text, 'proofpoint'::text])))
+);
+create index simulation_marks_seen_idx on simulation_marks (seen_at);
+
+-- simulation_reports: local
+create table simulation_reports (
+  simulation_id uuid not null,
+  person bytea not null,
+  reported_at timestamp with time zone not null,
+  seconds integer,
+  constraint simulation_reports_pkey PRIMARY KEY (simulation_id, person)
+);
+
+-- simulations: reference
+create table simulations (
+  id uuid not null,
+  name text not null,
+  vendor text not null,
+  signers text[] not null,
+  ranges cidr[] not null,
+  key_hash bytea,
+  recipients integer,
+  created_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint simulations_pkey PRIMARY KEY (id),
+  constraint simulations_proven CHECK ((((cardinality(signers) + cardinality(ranges)) > 0) OR (length(key_hash) = 32))),
+  constraint simulations_vendor_known CHECK ((vendor = ANY (ARRAY['cofense'::text, 'gophish'::text, 'knowbe4'::text, 'microsoft'::text, 'proofpoint'::text, 'other'::text])))
 );
 
 -- statistic_months: local

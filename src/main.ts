@@ -234,8 +234,7 @@ const commands: Record<string, Command> = {
   outbox: operatorCommand(() => import('./cli/outbox.ts')),
   reputation: {
     usage: 'reputation [KIND] NAME [--json]',
-    summary:
-      'show the reputation of an address, author, link, file …, and why; exits with 1 if unknown',
+    summary: 'show the reputation of an address, link, file …, and why; exits with 1 if unknown',
     async run({ args, config, log }) {
       const { parseReputation, describeReputation } = await import('./cli/lists.ts')
       const request = parseReputation(args)
@@ -262,6 +261,7 @@ const commands: Record<string, Command> = {
   lists: operatorCommand(() => import('./cli/lists.ts')),
   'mail-servers': operatorCommand(() => import('./cli/mail-servers.ts')),
   sources: operatorCommand(() => import('./cli/sources.ts')),
+  simulations: operatorCommand(() => import('./cli/simulations.ts')),
   senders: operatorCommand(() => import('./cli/senders.ts')),
   statistics: operatorCommand(() => import('./cli/statistics.ts')),
   limits: operatorCommand(() => import('./cli/limits.ts')),

@@ -28,6 +28,7 @@ import { proposalActions } from '../../src/people/confirm-deletion.ts'
 import { setLimit } from '../../src/people/limit-actions.ts'
 import { demoteWaiting, retryDeadLetters } from '../../src/queue/redrive.ts'
 import { addReceivingHost, dropReceivingHost } from '../../src/reports/receiving-hosts.ts'
+import { addSimulation, dropSimulation, stopSimulation } from '../../src/reports/simulations.ts'
 import {
   banReporter,
   dropHeldReports,
@@ -69,7 +70,7 @@ const actions: Pick<Action, 'name' | 'messages'>[] = [
   ...[promoteVersion, rollBackPromotion, allowPromotion],
   ...[startMassAction, startDeletion, stopMassAction, undoMassAction],
   ...Object.values(proposalActions([startDeletion])),
-  ...[addReceivingHost, dropReceivingHost],
+  ...[addReceivingHost, dropReceivingHost, addSimulation, stopSimulation, dropSimulation],
   ...[banReporter, liftBan, releaseHeldReports, dropHeldReports],
 ]
 

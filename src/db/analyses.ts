@@ -105,6 +105,18 @@ export function listOrigins(db: Db, ids: readonly string[]): Promise<{ id: strin
     where ${isOneOfIds('id', ids)} and origin_ip is not null`
 }
 
+/** Returns what followed from reports that are analyzed, by id. */
+export async function listActions(
+  db: Db,
+  ids: readonly string[],
+): Promise<Map<string, Consequence['action']>> {
+  if (ids.length === 0) return new Map()
+  const { rows } = await db.query<{ id: string; action: Consequence['action'] }>(sql`
+    select id, judgment #>> '{consequence,action}' as action from analyses
+    where ${isOneOfIds('id', ids)}`)
+  return new Map(rows.map(({ id, action }) => [id, action]))
+}
+
 /** Deletes analyses, in the transaction that queues their reports again. */
 export async function removeAnalyses(tx: Db, ids: readonly string[]): Promise<void> {
   await tx.query(sql`delete from analyses where ${isOneOfIds('id', ids)}`)

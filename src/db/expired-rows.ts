@@ -27,6 +27,7 @@ const columns = {
   reporter_news: 'at',
   rule_list_entries: 'expires_at',
   sender_alerts: 'id',
+  simulation_marks: 'seen_at',
   suppressions: 'until',
   webhook_deliveries: 'id',
 } as const

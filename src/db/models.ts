@@ -189,7 +189,8 @@ export type JudgedReport = {
 
 /**
  * Returns a page of the reports that have facts, ordered by id; `after` is the last id of the
- * previous page. Excludes reports without effect on others, which must not train models.
+ * previous page. Excludes reports without effect on others, and simulations, which must not train
+ * models.
  */
 export function listJudgedReports(
   db: Db,
@@ -206,5 +207,6 @@ export function listJudgedReports(
       left join counted_reports on counted_reports.id = reports.id
         and counted_reports.shard = reports.shard
     where reports.id > ${page.after} and reports.shadow is null
+      and analyses.judgment #>> '{consequence,action}' is distinct from 'simulation'
     order by reports.id limit ${page.limit}`
 }

@@ -106,7 +106,8 @@ function reportsOf({ from, to, originConfidenceMin, unwantedClasses }: MonthBoun
       group by report_id, shard
     ) as answered on answered.report_id = reports.id and answered.shard = reports.shard
     where ${within(sql`reports.id`)} and state <> 'retracted' and shadow is null
-      and channel not in ('learn', 'trap')`
+      and channel not in ('learn', 'trap')
+      and judgment #>> '{consequence,action}' is distinct from 'simulation'`
 }
 
 /** A month (its first day, `2026-11-01`) and its figures as they were stored. */

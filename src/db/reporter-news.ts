@@ -5,12 +5,15 @@ import type { Db } from './pool.ts'
 import { isOneOfIds } from './prepared.ts'
 import { rowOf, rowsOf, valuesOf } from './rows.ts'
 
-/** News about a report: a question to its reporter, or the answer of an abuse desk. */
+/**
+ * News about a report: a question to its reporter, thanks for reporting a simulation, or the answer
+ * of an abuse desk.
+ */
 export type ReporterNews = {
   reporterId: string
   reportId: string
-  kind: 'question' | AnswerKind
-  /** The domain of the abuse desk; empty for a question. */
+  kind: 'question' | 'simulation' | AnswerKind
+  /** The domain of the abuse desk; empty for a question and for thanks. */
   desk: string
   at: Date
 }

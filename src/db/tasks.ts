@@ -1,4 +1,5 @@
 import { raw } from 'sql-template-tag'
+import { WEEK_MS } from '../durations.ts'
 import type { Db } from './pool.ts'
 import { preparedRowOf } from './prepared.ts'
 
@@ -15,6 +16,8 @@ export type TaskCounts = {
   bouncingDesks: number
   unreadMail: number
   senderAlerts: number
+  /** Reports of the last week with marks of phishing simulations that are not configured. */
+  simulationMarks: number
   heldReports: number
   deadLetters: number
 }
@@ -50,6 +53,9 @@ export async function countTasks(db: Db, now: Date, max: number): Promise<TaskCo
         where needs_look and handled_at is null limit ${most}) as found)::int as "unreadMail",
       (select count(*) from (select 1 from sender_alerts
         where closed_at is null limit ${most}) as found)::int as "senderAlerts",
+      (select count(*) from (select 1 from simulation_marks
+        where seen_at > ${new Date(now.getTime() - WEEK_MS)} limit ${most}) as found)::int
+        as "simulationMarks",
       (select count(*) from (select 1 from reports
         where shadow = 'held' limit ${most}) as found)::int as "heldReports",
       (select count(*) from (select 1 from pgboss.job

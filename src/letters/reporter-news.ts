@@ -22,7 +22,7 @@ import { plainLine } from './advice-letters.ts'
 import { composeBody, type LetterBody, type LetterPart } from './letter-body.ts'
 import { queueLetter } from './send-letter.ts'
 
-/** A question is often answered on the page that shows it; a letter waits so long for that. */
+/** Questions and thanks are often read on the page that shows them; a letter waits so long. */
 const QUESTION_DELAY_MS = HOUR_MS
 /** Time between two letters with news to one reporter: at most three a day. */
 const PAUSE_MS = 8 * HOUR_MS
@@ -49,20 +49,20 @@ export async function noteAnswer(
 /** An abuse desk's answer, and the reports that it applies to. */
 type NotedAnswer = { reportIds: readonly string[]; address: string; answer: AnswerKind }
 
-/** Stores that reports ask their reporters a question. */
-export async function noteQuestions(
+/** Stores that reports ask their reporters a question, or that reporters are thanked. */
+export async function noteForReporters(
   tx: Db,
-  reportIds: readonly string[],
+  kinds: ReadonlyMap<string, 'question' | 'simulation'>,
   now: Date,
 ): Promise<void> {
-  if (reportIds.length === 0) return
-  const readers = await listNewsReaders(tx, reportIds)
+  if (kinds.size === 0) return
+  const readers = await listNewsReaders(tx, [...kinds.keys()])
   const dueAt = new Date(now.getTime() + QUESTION_DELAY_MS)
   await insertNews(
     tx,
     readers.flatMap(({ reportId, reporterId, wantsNews }) => {
-      if (!wantsNews) return []
-      return [{ reporterId, reportId, kind: 'question' as const, desk: '', at: now, dueAt }]
+      const kind = kinds.get(reportId)
+      return wantsNews && kind ? [{ reporterId, reportId, kind, desk: '', at: now, dueAt }] : []
     }),
   )
 }
@@ -139,13 +139,15 @@ export function composeNews(
   const texts = textsIn(language)
   const questions = news.filter(({ kind }) => kind === 'question')
   const originals = news.filter(({ kind }) => kind === 'original')
-  const answers = news.filter(({ kind }) => kind !== 'question' && kind !== 'original')
+  const thanks = news.filter(({ kind }) => kind === 'simulation')
+  const others: readonly ReporterNews['kind'][] = ['question', 'original', 'simulation']
+  const answers = news.filter(({ kind }) => !others.includes(kind))
   const itemOf = (one: ReportNews) => ({
     text: lineOf(one, texts),
     url: `${publicUrl}/reports/${one.reportId}${one.kind === 'original' ? '/original' : ''}`,
   })
   const listed = (some: readonly ReportNews[]) => some.slice(0, LISTED_MAX).map(itemOf)
-  const shown = [answers, questions, originals].map((some) => listed(some).length)
+  const shown = [answers, questions, originals, thanks].map((some) => listed(some).length)
   const more = news.length - shown.reduce((sum, one) => sum + one, 0)
   const parts: LetterPart[] = [
     texts('newsLetters.greeting'),
@@ -156,14 +158,25 @@ export function composeNews(
       ? [texts('newsLetters.originals', { n: originals.length }), { items: listed(originals) }]
       : []),
     ...(answers.length > 0 ? [texts('newsLetters.answers'), { items: listed(answers) }] : []),
+    ...(thanks.length > 0
+      ? [texts('newsLetters.thanks', { n: thanks.length }), { items: listed(thanks) }]
+      : []),
     ...(more > 0 ? [texts('newsLetters.more', { n: more })] : []),
     { action: texts('newsLetters.action'), url: `${publicUrl}/reports` },
     { small: texts('newsLetters.off'), url: offUrl },
   ]
   const asking = questions.length + originals.length
-  const about = asking === 0 ? 'answers' : answers.length === 0 ? 'questions' : 'both'
+  const about = subjectOf({ asking, answers: answers.length, thanks: thanks.length })
   const subject = texts(`newsLetters.subjects.${about}`, { n: news.length })
   return { subject, ...composeBody(parts, language) }
+}
+
+/** The name of the subject line: of the only kind of news, or of several. */
+function subjectOf(counts: Readonly<Record<'asking' | 'answers' | 'thanks', number>>) {
+  const { asking, answers, thanks } = counts
+  if (answers + thanks === 0) return 'questions'
+  if (asking + thanks === 0) return 'answers'
+  return asking + answers === 0 ? 'thanks' : 'both'
 }
 
 function lineOf({ kind, desk, report }: ReportNews, texts: Texts): string {
@@ -173,6 +186,6 @@ function lineOf({ kind, desk, report }: ReportNews, texts: Texts): string {
     subject === ''
       ? texts('newsLetters.untitled', { day })
       : texts('newsLetters.message', { subject, day })
-  if (kind === 'question') return message
+  if (kind === 'question' || kind === 'simulation') return message
   return texts('newsLetters.answer', { message, says: texts(`newsLetters.says.${kind}`, { desk }) })
 }

@@ -20,8 +20,8 @@ const shapes = [
   /[Rr][Ee][Pp][Oo][Rr][Tt]-([a-z2-7]{26}|[A-Z2-7]{26})/g,
   // The secret of a webhook.
   /whsec_([A-Za-z0-9+/]{43}=?)/g,
-  // The token of a program.
-  /sp_([\w-]{43})/g,
+  // The token of a program, or the key of a simulation.
+  /sp(?:sim)?_([\w-]{43})/g,
 ]
 
 /** What a text with a key has, to exclude most texts faster than the shapes do. */
@@ -30,6 +30,7 @@ const beginnings = ['/account/', '/consumers/enroll/', '/delist/', '_account_', 
   '_consumers_enroll_',
   'whsec_',
   'sp_',
+  'spsim_',
 )
 
 /** Whether a text has a key that is not hidden by an encoding. */

@@ -10,6 +10,7 @@ import type { Fingerprints } from '../pieces/fingerprints.ts'
 import type { MarketerEvidence } from '../pieces/marketer.ts'
 import { shingleSeed } from '../pieces/shingles/hash.ts'
 import type { PackedShingles } from '../pieces/shingles/packed-shingles.ts'
+import type { SimulationTraces } from '../pieces/simulation-marks.ts'
 import type { RelayCandidate } from '../verdict/relays.ts'
 import type { Subject } from '../verdict/reputation/subject.ts'
 import type { WrittenTexts } from '../pieces/written-texts.ts'
@@ -84,6 +85,8 @@ export type AnalysisDigest = Pick<
     subjects: readonly Subject[]
     verifiedDomains: readonly string[]
     linkParts: LinkParts
+    /** Marks and keys of simulated phishing; undefined if there are none. */
+    simulation: SimulationTraces | undefined
     packed: Packed
   }
 

@@ -18,6 +18,7 @@ import {
 import { recipientsIn, untagged } from '../evidence/identity.ts'
 import { codedParts } from '../evidence/link-writer.ts'
 import { seedShingles, textHash } from '../pieces/shingles/hash.ts'
+import { findSimulationTraces } from '../pieces/simulation-marks.ts'
 import type { WrittenTexts } from '../pieces/written-texts.ts'
 import { trustedTimes } from '../verdict/consequences.ts'
 import { addressesAsked, relayCandidates } from '../verdict/relays.ts'
@@ -249,5 +250,6 @@ function digestOf(made: CountedAnalysis, options: ParserOptions): Omit<AnalysisD
     subjects: subjectsOf({ ...analysis, telephones }, { originConfidenceMin }),
     verifiedDomains: verifiedDomains(analysis),
     linkParts: linkPartsOf(made),
+    simulation: findSimulationTraces(made.fields),
   }
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { App } from '../app.ts'
+import { listActions } from '../db/analyses.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { mayAppear } from '../db/prepared.ts'
 import { listReportsByIds, type ReportState } from '../db/reports.ts'
@@ -91,13 +92,15 @@ const SECRETS_OVERLAP_MS = DAY_MS
 /** What the events of a batch are about, by id. */
 type Subjects = {
   stateOf: ReadonlyMap<string, ReportState>
+  /** Of reports that are analyzed. */
+  outcomeOf: Awaited<ReturnType<typeof listActions>>
   alertOf: ReadonlyMap<string, SenderAlert>
 }
 
 /**
- * Returns the message of a delivery: the event, its time, and the report with its URL and state, or
- * the alert with its evidence, but no part of a message. If the delivery must not be sent, returns
- * the reason instead.
+ * Returns the message of a delivery: the event, its time, and the report with its URL, state and
+ * outcome, or the alert with its evidence, but no part of a message. If the delivery must not be
+ * sent, returns the reason instead.
  */
 function composeWebhook(
   { id, event, reportId, alertId }: Delivery,
@@ -107,6 +110,7 @@ function composeWebhook(
   if (webhook.state !== 'enabled') return { dropped: phrase('webhook-off') }
   const status = reportId === null ? undefined : app.stateOf.get(reportId)
   if (reportId !== null && !status) return { dropped: phrase('webhook-report-deleted') }
+  const outcome = app.outcomeOf.get(reportId ?? '')
   const alert = alertId === null ? undefined : app.alertOf.get(alertId)
   if (alertId !== null && !alert) return { dropped: phrase('webhook-alert-deleted') }
   const { publicUrl } = app.config
@@ -114,7 +118,7 @@ function composeWebhook(
   const data = alert
     ? alertData(alert, publicUrl)
     : status
-      ? { report_id: reportId, url, status }
+      ? { report_id: reportId, url, status, outcome: outcome ?? null }
       : { webhook_id: webhook.id }
   return {
     url: webhook.url,
@@ -251,6 +255,7 @@ export async function runDeliverWebhook(
   const outcomes = new Map<string, JobOutcome>()
   const subjects = {
     stateOf: await findStates(waiting, app),
+    outcomeOf: await listActions(app.pool, reportIdsOf(waiting)),
     alertOf: await findAlerts(waiting, app),
   }
   const batch: Batch = { app, inProgress, subjects, outcomes, isOver: false }
@@ -274,11 +279,15 @@ export async function runDeliverWebhook(
   })
 }
 
+function reportIdsOf(waiting: readonly Delivery[]): string[] {
+  return [...new Set(waiting.flatMap(({ reportId }) => reportId ?? []))]
+}
+
 async function findStates(
   waiting: readonly Delivery[],
   { pool }: DeliveryNeeds,
 ): Promise<Map<string, ReportState>> {
-  const ids = [...new Set(waiting.flatMap(({ reportId }) => reportId ?? []))]
+  const ids = reportIdsOf(waiting)
   if (ids.length === 0) return new Map()
   return new Map((await listReportsByIds(pool, ids)).map(({ id, state }) => [id, state]))
 }

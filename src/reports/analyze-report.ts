@@ -24,21 +24,16 @@ import { findContact } from '../feedback/queues.ts'
 import { takeBackComplaints } from '../feedback/take-back-complaints.ts'
 import type { Judge, JudgedCase } from '../judging/judge.ts'
 import { queueAdvice } from '../letters/advise-reporter.ts'
-import { noteQuestions } from '../letters/reporter-news.ts'
+import { noteForReporters } from '../letters/reporter-news.ts'
 import type { LiveMarketers } from '../marketers/live-marketers.ts'
 import { queueWebhooks } from '../people/deliver-webhooks.ts'
 import type { Phrase } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { otherAddresses } from '../verdict/choose-contact.ts'
-import { complaintOf } from '../verdict/consequences.ts'
+import { complaintOf, markToAskAbout } from '../verdict/consequences.ts'
 import { isRelayed } from '../verdict/subjects.ts'
-import {
-  correctedVerdict,
-  type CorrectedClass,
-  ourLetter,
-  type Verdict,
-} from '../verdict/verdict.ts'
+import { correctedVerdict, type CorrectedClass, type Verdict } from '../verdict/verdict.ts'
 import { shardOf, uuidTime } from '../world.ts'
 import { type CountedBefore, countReports } from './count-reports.ts'
 import { withEarlierMail } from './earlier-mail.ts'
@@ -59,16 +54,16 @@ import { decidedAbout, type DecisionsOf, findDecisions } from './campaign-decisi
 import { findPaced } from './pace-reporters.ts'
 import { askable, findRelays, type ReportRelays } from './relays.ts'
 import {
-  askedOf,
   handedOver,
   hasEffect,
   networkName,
+  newsOf,
   outcomeOf,
   webhookEventsOf,
 } from './report-outcomes.ts'
 import { requeueReports } from './reopen-reports.ts'
 import { shareLinks } from './share-links.ts'
-import { findIdle, type Idle, isLetterOfOurs } from './take-probes.ts'
+import { findIdle, type Idle, ownSymbol } from './take-probes.ts'
 
 type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'rdap'> &
   Readers & {
@@ -312,6 +307,7 @@ async function judge(
       askable: askable(analysis, relaysOf(report.id), answers.get(report.id)),
       network,
       registry: networks.get(analysis.origin?.ip ?? '')?.registry ?? 'off',
+      simulationMark: markToAskAbout(analysis.simulation?.vendor, judgedCase.facts),
       forwardTo: app.config.forwardTo,
       disowned: networks.get(analysis.origin?.ip ?? '')?.disowned ?? new Set(),
       requestedRecipients: otherAddresses({ cfbl: analysis.cfbl, marketer, service }),
@@ -329,7 +325,7 @@ function correctedCase(
   { correctedAs }: Report,
   { obstacle, decidedAs }: { obstacle: Phrase | undefined; decidedAs: CorrectedClass | undefined },
 ): JudgedCase | undefined {
-  const ours = isLetterOfOurs(obstacle) ? ourLetter : undefined
+  const ours = ownSymbol(obstacle)
   const as = ours ? 'legitimate' : (correctedAs ?? decidedAs)
   if (!judged || as === undefined) return judged
   return { ...judged, verdict: correctedVerdict(judged.verdict, as, ours) }
@@ -432,7 +428,7 @@ async function keep(
     ),
     queueWebhooks(tx, app.boss, webhookEventsOf(kept), now),
     queueAdvice(tx, timely.map(adviceCase), app),
-    noteQuestions(tx, askedOf(kept), now),
+    noteForReporters(tx, newsOf(kept), now),
   ])
   const held = timely.flatMap(({ report }) => (hasEffect(report) ? [] : [report.id]))
   await takeBackComplaints(tx, counted.complaintsTakenBack, app, now)

@@ -10,7 +10,7 @@ export const REPORTS_FLOOR = 10
 /**
  * Numbers from fewer people are not published: one of two people could subtract their own reports.
  */
-const REPORTERS_FLOOR = 3
+export const REPORTERS_FLOOR = 3
 
 export function isLargeEnough({ reports, reporters }: Omit<Cell, 'key'>): boolean {
   return reports >= REPORTS_FLOOR && reporters >= REPORTERS_FLOOR

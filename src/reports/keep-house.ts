@@ -206,6 +206,7 @@ function expiryOf(app: HouseNeeds, now: Date, oldest: Date): Expiry {
     reporter_news: ago(NEWS_MS),
     rule_list_entries: oldest,
     sender_alerts: ago(ANSWERS_MS),
+    simulation_marks: ago(ANSWERS_MS),
     suppressions: oldest,
     webhook_deliveries: ago(DELIVERIES_MS),
   }

@@ -39,10 +39,21 @@ export function webhookEventsOf(kept: readonly { row: NewAnalysis }[]) {
 }
 
 /** Returns the reports that ask their reporters a question. */
-export function askedOf(kept: readonly { row: NewAnalysis }[]): string[] {
+function askedOf(kept: readonly { row: NewAnalysis }[]): string[] {
   return kept.flatMap(({ row: { id, judgment } }) =>
     askingActions.includes(judgment.consequence.action) ? [id] : [],
   )
+}
+
+/** Returns the reports that ask their reporters, and those whose reporters are thanked. */
+export function newsOf(kept: readonly Pick<Outcome, 'row' | 'judgedAs'>[]) {
+  const thanked = kept.filter(({ row: { judgment }, judgedAs: { kind } }) => {
+    return judgment.consequence.action === 'simulation' && kind !== 'not-spam'
+  })
+  return new Map([
+    ...askedOf(kept).map((id) => [id, 'question'] as const),
+    ...thanked.map(({ row }) => [row.id, 'simulation'] as const),
+  ])
 }
 
 /** Returns the rows to store for a report from its judgment and what follows from it. */

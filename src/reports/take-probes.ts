@@ -17,11 +17,13 @@ import { readHops } from '../origin/hop.ts'
 import { findWayIn } from '../origin/way-in.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import { ageObstacle } from '../verdict/consequences.ts'
+import { ourLetter, simulationSymbol } from '../verdict/verdict.ts'
 import type { Resolve } from '../world.ts'
 import type { ReadReport } from './read-messages.ts'
 import type { ReportRelays } from './relays.ts'
 import { correctOrigins, decideUsersAgain, reopenAskedReports } from './reopen-reports.ts'
 import { SET_RELAYS_MAX } from './set-relays.ts'
+import { takeSimulations } from './take-simulations.ts'
 
 type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config'> & { dns?: DnsTools | undefined }
 
@@ -36,13 +38,17 @@ const HEADER_BYTES = 16_384
 /** Why reports have no effect, by report. */
 export type Idle = ReadonlyMap<string, Phrase>
 
-/** Returns the reports without effect: of letters of ours, and of old messages. */
+/** Returns the reports without effect: of letters and simulations of ours, and of old messages. */
 export async function findIdle(
   analyses: readonly ReadReport[],
   relaysOf: (reportId: string) => ReportRelays,
   app: Needs,
 ): Promise<Idle> {
-  const idle = await takeProbes(analyses, relaysOf, app)
+  const [simulations, probes] = await Promise.all([
+    takeSimulations(analyses, app),
+    takeProbes(analyses, relaysOf, app),
+  ])
+  const idle = new Map([...simulations, ...probes])
   for (const { report, analysis } of analyses) {
     const { messageAgeMax } = app.config
     const age = ageObstacle(analysis.trustedTimes, report.receivedAt, messageAgeMax)
@@ -81,9 +87,11 @@ async function takeProbes(
   return said
 }
 
-/** Whether a message that has no effect is a letter of ours. */
-export function isLetterOfOurs(obstacle: Phrase | undefined): boolean {
-  return obstacle?.code === 'own-letter' || obstacle?.code.startsWith('probe-') === true
+/** The symbol of a letter or a simulation of ours; undefined for other messages. */
+export function ownSymbol(obstacle: Phrase | undefined) {
+  if (obstacle?.code === 'simulation') return simulationSymbol
+  const isLetter = obstacle?.code === 'own-letter' || obstacle?.code.startsWith('probe-') === true
+  return isLetter ? ourLetter : undefined
 }
 
 type Reported = ReadReport['report']

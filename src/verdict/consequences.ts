@@ -4,6 +4,7 @@ import type { TracedHop } from '../origin/trace.ts'
 import { type Phrase, phrase, type PhraseCode } from '../phrase.ts'
 import type { Analysis } from '../pieces/analyze.ts'
 import type { RecognizedMarketer } from '../pieces/marketer.ts'
+import { type MarkingVendor, markingVendors } from '../pieces/simulation-marks.ts'
 import {
   type OtherRecipient,
   chooseContact,
@@ -190,6 +191,8 @@ export type Consequence =
    * contains IP addresses.
    */
   | { action: 'ask'; why: readonly Phrase[]; about: readonly string[] }
+  /** The message belongs to a simulation of the organization; the reporter is thanked. */
+  | { action: 'simulation'; why: readonly Phrase[] }
 
 /**
  * State of the registry lookup for the origin. `off`: never queried (switched off, no public
@@ -208,7 +211,7 @@ export type Judged = NotifiedRecipients & {
    */
   isLearned: boolean
   messageKind: Analysis['kind']
-  /** Why the report has no effect: the message is too old, or a test letter of ours. */
+  /** Why the report has no effect: the message is too old, a letter of ours, or a simulation. */
   effectObstacle?: Phrase | undefined
   /** Why the origin is doubtful although the lines show it; undefined when it is not. */
   crowd?: Phrase | undefined
@@ -230,6 +233,8 @@ export type Judged = NotifiedRecipients & {
   service?: RecognizedMarketer | null
   network: Network | undefined
   registry: RegistryState
+  /** The vendor whose marks raise a question; see `markToAskAbout`. */
+  simulationMark?: MarkingVendor | undefined
 }
 
 /**
@@ -238,11 +243,38 @@ export type Judged = NotifiedRecipients & {
  * report is kept, because notifying the wrong network is worse than notifying none.
  */
 export function consequenceOf(judged: Judged): Consequence {
-  if (judged.effectObstacle !== undefined) {
-    return keep(judged.effectObstacle, phrase('no-effect'))
-  }
+  const { effectObstacle: idle } = judged
+  if (idle?.code === 'simulation') return { action: 'simulation', why: [idle] }
+  if (idle !== undefined) return keep(idle, phrase('no-effect'))
   const obstacle = obstacleOf(judged)
-  return obstacle === undefined ? (betterWay(judged) ?? noticeOf(judged)) : keep(obstacle)
+  if (obstacle !== undefined) return keep(obstacle)
+  const consequence = betterWay(judged) ?? noticeOf(judged)
+  return simulationDoubt(judged, consequence) ?? consequence
+}
+
+/**
+ * Returns the vendor of simulated phishing whose marks raise a question to the reporter: if nobody
+ * else complained about the message. Spammers can write such marks too, so they delay nothing
+ * beyond the first report.
+ */
+export function markToAskAbout(
+  vendor: MarkingVendor | undefined,
+  { seen }: Facts,
+): MarkingVendor | undefined {
+  const others = ['campaign', 'text'].some((part) => Number(seen?.[`${part}_reporters_weeks`]) > 0)
+  return others ? undefined : vendor
+}
+
+/** Returns the question whether a message with marks of a vendor is a simulation. */
+function simulationDoubt(
+  { simulationMark, complaint, verdict }: Judged,
+  { action }: Consequence,
+): Consequence | undefined {
+  const isNotice = action === 'forward' || action === 'look-up'
+  if (simulationMark === undefined || !isNotice) return undefined
+  if (complaint.isConfirmed || isProvenUnwanted(verdict)) return undefined
+  const marks = phrase('simulation-marks', { vendor: markingVendors[simulationMark] })
+  return { action: 'confirm', why: [marks, phrase('confirmation-asked')] }
 }
 
 /**

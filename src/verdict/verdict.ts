@@ -168,6 +168,17 @@ export function symbolScore(symbols: readonly VerdictSymbol[]): number {
   return Math.round(symbols.reduce((sum, { weight }) => sum + weight, 0) * 100) / 100
 }
 
+/** What can follow from a report: the actions of `Consequence`. */
+export const consequenceActions = [
+  'forward',
+  'look-up',
+  'keep',
+  'advise',
+  'confirm',
+  'ask',
+  'simulation',
+] as const
+
 /** Actions recommended to a mail server, as named in rspamd's protocol. */
 export const checkActions = [
   'no action',
@@ -394,12 +405,20 @@ export const ourLetter = {
   basis: 'content',
 } as const
 
+/** The symbol of a message of a configured simulation. */
+export const simulationSymbol = {
+  name: 'SIMULATION',
+  meaning: phrase('message-of-simulation'),
+  basis: 'content',
+} as const
+
 /** The score of a corrected verdict is at least this far from 0. */
 const CORRECTED_SCORE = 15
 
 /**
- * Returns a verdict as an operator corrected it, or on a letter of ours: of the given class, with
- * full confidence, and with a symbol that brings the score to the right side of the thresholds.
+ * Returns a verdict as an operator corrected it, or on a letter or a simulation of ours: of the
+ * given class, with full confidence, and with a symbol that brings the score to the right side of
+ * the thresholds.
  */
 export function correctedVerdict(
   verdict: Verdict,

@@ -25,9 +25,11 @@ import type { Channel, Report, ReportKind, ReportState } from '../../src/db/repo
 import type { Packed } from '../../src/db/rows.ts'
 import type { SenderAlert } from '../../src/db/sender-alerts.ts'
 import type { TokenScope } from '../../src/db/sessions.ts'
+import type { SimulationVendor } from '../../src/db/simulations.ts'
 import type { Suppression } from '../../src/db/suppressions.ts'
 import type { Delivery, Webhook } from '../../src/db/webhooks.ts'
 import type { AnswerKind } from '../../src/mail/verp.ts'
+import type { MarkingVendor } from '../../src/pieces/simulation-marks.ts'
 import type { Role } from '../../src/roles.ts'
 import type { Language } from '../../src/texts/messages.ts'
 import type {
@@ -217,6 +219,7 @@ const known: Record<string, string[]> = {
     'wrong',
     'stop',
     'original',
+    'simulation',
   ),
   reporter_relays_how_known: all<RelayHow>()('set', 'learned', 'proposed', 'refused'),
   reporters_language_known: languages,
@@ -252,6 +255,20 @@ const known: Record<string, string[]> = {
   ),
   reputation_marks_mark_known: all<Mark>()('listed', 'welcome', 'exempt'),
   sender_alerts_cause_known: all<SenderAlert['cause']>()('unwanted', 'complaints', 'bounces'),
+  simulation_marks_vendor_known: all<MarkingVendor>()(
+    'cofense',
+    'gophish',
+    'knowbe4',
+    'proofpoint',
+  ),
+  simulations_vendor_known: all<SimulationVendor>()(
+    'cofense',
+    'gophish',
+    'knowbe4',
+    'microsoft',
+    'proofpoint',
+    'other',
+  ),
   suppressions_reason_known: all<Suppression['reason']>()(
     'hard-bounce',
     'soft-bounces',

@@ -77,10 +77,7 @@ function mailInLetters(language: Language): ShownLetter[] {
 
 function newsLetters(language: Language): ShownLetter[] {
   const its = { language, publicUrl, offUrl }
-  const about = (
-    kind: 'question' | 'resolved' | 'not-ours' | 'wrong' | 'stop' | 'original',
-    subject: string,
-  ) => ({
+  const about = (kind: Parameters<typeof composeNews>[0][number]['kind'], subject: string) => ({
     ...{ kind, reporterId: token, reportId: token, desk: 'hoster.example', at: receivedAt },
     report: { id: token, subject: subject === '' ? null : subject, receivedAt },
   })
@@ -98,6 +95,7 @@ function newsLetters(language: Language): ShownLetter[] {
     { name: 'news-answers', ...composeNews(answers, its) },
     { name: 'news-question', ...composeNews(questions.slice(0, 1), its) },
     { name: 'news-original', ...composeNews([about('original', 'Cheap watches')], its) },
+    { name: 'news-thanks', ...composeNews([about('simulation', 'Your payslip')], its) },
     { name: 'news-both', ...composeNews([...Array(12).fill(answers), questions].flat(), its) },
     { name: 'summary', ...composeSummary({ ...month, desks }, its) },
     { name: 'summary-nothing', ...composeSummary({ ...month, notified: 0, desks: [] }, its) },

@@ -41,6 +41,7 @@ const tasks: readonly (readonly [of: keyof TaskCounts, path: string])[] = [
   ['refusedLetters', '/outbox/letters?state=refused'],
   ['bouncingDesks', '/consumers'],
   ['senderAlerts', '/senders'],
+  ['simulationMarks', '/simulations'],
   ['heldReports', '/limits/shadow'],
   ['deadLetters', '/dead-letters'],
 ]

@@ -10,6 +10,7 @@ const menu: readonly MenuGroup[] = [
       '/admin/counters',
       '/admin/sources',
       '/admin/mail-servers',
+      '/admin/simulations',
     ],
   },
   {

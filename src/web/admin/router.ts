@@ -32,6 +32,7 @@ import { ruleRoutes } from './rules.ts'
 import { searchRoutes } from './search-reports.ts'
 import { senderRoutes } from './senders.ts'
 import { setFrame } from './send-admin-page.ts'
+import { simulationRoutes } from './simulations.ts'
 import { mailServerRoutes, sourceRoutes } from './sources.ts'
 
 type Area = readonly [path: string, role: Role, ...routes: ((site: Site) => Router)[]]
@@ -62,6 +63,7 @@ const areas: readonly Area[] = [
   ['/senders', 'viewer', senderRoutes],
   ['/sources', 'viewer', sourceRoutes],
   ['/mail-servers', 'viewer', mailServerRoutes],
+  ['/simulations', 'viewer', simulationRoutes],
   ['/models', 'viewer', modelRoutes],
   ['/rules', 'viewer', ruleRoutes],
   ['/rule-lists', 'viewer', ruleListRoutes],

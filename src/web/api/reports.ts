@@ -120,6 +120,7 @@ function reportJson(
     links: analysis
       ? analysis.details.links.map(({ url, host, where }) => ({ url, host, where }))
       : [],
+    outcome: analysis?.details.consequence.action ?? null,
     confirmation_asked: isUnconfirmed,
     verdict: analysis ? verdictJson(analysis) : null,
     campaign: same ? campaignJson(same) : null,

@@ -23,6 +23,8 @@ type Outcome =
   | 'unconfirmed'
   | 'advise'
   | 'thanks'
+  | 'simulation'
+  | 'simulationMissed'
   | 'kept'
   | 'retracted'
 
@@ -111,6 +113,7 @@ function outcomeOf(source: SummarySource): Outcome {
   if (state) return ofFeedback[state]
   const { action } = analysis.details.consequence
   if (action === 'look-up' || action === 'forward') return 'lookingUp'
+  if (action === 'simulation') return report.kind === 'not-spam' ? 'simulationMissed' : 'simulation'
   // Without a verified sender there is no advice, and unsubscribing would be dangerous.
   if (action === 'advise' && source.hasAdvice) return 'advise'
   return report.kind === 'not-spam' ? 'thanks' : 'kept'
@@ -126,6 +129,7 @@ const tones: Partial<Record<Outcome, Summary['tone']>> = {
   ...{ waiting: 'wait', lookingUp: 'wait', queued: 'wait', held: 'wait', refused: 'wait' },
   ...{ asking: 'warn', unconfirmed: 'warn', bounced: 'warn', failed: 'bad' },
   ...{ kept: 'info', withdrawn: 'info', advise: 'info', retracted: 'info' },
+  simulationMissed: 'info',
   ...{ 'answered.not-ours': 'info', 'answered.wrong': 'info', 'answered.stop': 'info' },
 }
 
@@ -140,7 +144,7 @@ const notifiedStates: Partial<Record<Outcome, StageState>> = {
   ...{ waiting: 'open', failed: 'open', lookingUp: 'now', queued: 'now', held: 'now' },
   ...{ bounced: 'failed', refused: 'failed', asking: 'asking', unconfirmed: 'asking' },
   ...{ withdrawn: 'skipped', advise: 'skipped', thanks: 'skipped', kept: 'skipped' },
-  ...{ retracted: 'skipped' },
+  ...{ retracted: 'skipped', simulation: 'skipped', simulationMissed: 'skipped' },
 }
 
 /** Also of a report that is retracted later. */
@@ -166,7 +170,8 @@ function deskOf({ recipientRole, address }: Feedback, analysis: KeptAnalysis | u
 
 function todoOf({ report, analysis, hasAdvice }: SummarySource, outcome: Outcome) {
   if (outcome === 'asking' || outcome === 'unconfirmed') return 'answer'
-  if (outcome === 'retracted' || report.kind === 'not-spam') return 'nothing'
+  const isOver = outcome === 'retracted' || outcome === 'simulation'
+  if (isOver || report.kind === 'not-spam') return 'nothing'
   const found = analysis?.details.verdict.class
   if (found === 'malware') return 'malware'
   if (found === 'phishing' || report.kind === 'phishing') return 'phishing'

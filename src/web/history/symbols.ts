@@ -1,7 +1,13 @@
 import { shippedMeanings } from '../../judging/rule-versions.ts'
 import { type Language, message, type TranslatedText } from '../../texts/messages.ts'
 import { type Reader, sayPhrases } from '../../texts/phrases.ts'
-import { isUnwanted, ourLetter, type Verdict, type VerdictSymbol } from '../../verdict/verdict.ts'
+import {
+  isUnwanted,
+  ourLetter,
+  simulationSymbol,
+  type Verdict,
+  type VerdictSymbol,
+} from '../../verdict/verdict.ts'
 
 /**
  * Returns the meaning of a symbol as text. Meanings of shipped rules are translated; the text of an
@@ -29,13 +35,15 @@ const plain = new RegExp(
 
 /**
  * Returns the symbols that support a verdict and that everybody understands, the heaviest first; of
- * a letter of ours, only that it is one. An undecided verdict has signs for both sides.
+ * a letter or a simulation of ours, only that it is one. An undecided verdict has signs for both
+ * sides.
  */
 export function plainReasons(
   symbols: readonly VerdictSymbol[],
   verdict: Pick<Verdict, 'class'>,
 ): VerdictSymbol[] {
-  const ours = symbols.filter(({ name }) => name === ourLetter.name)
+  const own: readonly string[] = [ourLetter.name, simulationSymbol.name]
+  const ours = symbols.filter(({ name }) => own.includes(name))
   if (ours.length > 0) return ours
   const isOpen = verdict.class === 'undecided'
   const sign = isUnwanted(verdict) ? 1 : -1

@@ -89,6 +89,7 @@ test('a message has only the event, its time, its subject and a link', async () 
       report_id: reportId,
       url: `https://here.example/api/v1/reports/${reportId}`,
       status: 'received',
+      outcome: null,
     },
   })
   expect(to.sent[0]?.id).toBe(`msg_${payloads[0]?.deliveryId}`)

@@ -6,6 +6,7 @@ import {
   composeReturnPath,
 } from '../../../src/mail/verp.ts'
 import { shownWebhookKey } from '../../../src/mail/webhook-message.ts'
+import { makeSimulationKey } from '../../../src/reports/simulations.ts'
 import { makeMailInAddress } from '../../../src/reports/take-mailed.ts'
 import { Browser } from '../../db/web/browser.ts'
 import { linkTo } from '../letters.ts'
@@ -30,6 +31,7 @@ export type KeyKind =
   | 'webhook secret'
   | 'alarm webhook key'
   | 'API token'
+  | 'key of a simulation'
   | 'front key'
   | 'secret of the installation'
 
@@ -64,6 +66,7 @@ export async function makeEveryKey({ site, ann, admin, told: reportId, ...shown 
     'webhook secret': await webhookSecretOf(site.url, ann.basic),
     'alarm webhook key': shownWebhookKey(alarmWebhookKey(config)),
     'API token': ann.token,
+    'key of a simulation': makeSimulationKey(),
     'front key': config.frontKey ?? '',
     'secret of the installation': config.secret,
   } satisfies Keys

@@ -122,6 +122,9 @@ const administration: Record<string, FormsOf> = {
   '/admin/mail-servers': () => [
     { at: '/admin/mail-servers', fields: { domain: 'other.example', host: '192.0.2.7' } },
   ],
+  '/admin/simulations': () => [
+    { at: '/admin/simulations', fields: { name: 'x', vendor: 'other', signers: 'other.example' } },
+  ],
   '/admin/models': () => [{ at: '/admin/models', fields: { version: '1', automatic: 'off' } }],
   '/admin/rules/edit': () =>
     ['check', 'try', 'apply'].map((word) => {

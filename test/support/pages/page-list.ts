@@ -112,6 +112,7 @@ const administrator: Record<string, ListedPage['at']> = {
   '/admin/senders': () => ['/admin/senders', '/admin/senders?user=ann'],
   '/admin/sources': () => ['/admin/sources'],
   '/admin/mail-servers': () => ['/admin/mail-servers'],
+  '/admin/simulations': () => ['/admin/simulations'],
   '/admin/health': () => ['/admin/health'],
   '/admin/models': () => ['/admin/models'],
   '/admin/models/:version': () => ['/admin/models/1'],
@@ -165,7 +166,8 @@ export const notPages: readonly RegExp[] = [
   /^\/admin\/(activity\/data|live)$/,
   /^\/(?:lists|outlook)\/:file$/,
   /^\/thunderbird\/signalpost-thunderbird\.xpi$/,
-  /^\/admin\/audit\/export\./,
+  /^\/admin\/(?:audit|simulations)\/export\./,
+  /^\/admin\/simulations\/key\.txt$/,
   /\/(?:statistics|reports)\.csv$/,
   // Leads to the page of figures.
   /^\/admin\/statistics$/,

@@ -8,6 +8,7 @@ import { insertAdvice } from '../../../src/db/advices.ts'
 import { putMarketer, keepProposal } from '../../../src/db/marketers.ts'
 import { updateOwnTest } from '../../../src/db/models.ts'
 import { insertSenderAlert } from '../../../src/db/sender-alerts.ts'
+import { insertMarkedReports } from '../../../src/db/simulations.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { handleInboundMail } from '../../../src/feedback/handle-inbound.ts'
 import { runPublishLists } from '../../../src/lists/publish-lists.ts'
@@ -263,6 +264,10 @@ async function fillAdmin({ app }: WebSite, desk: Browser): Promise<void> {
   await desk.post('/admin/rule-lists/casino-words/add', { entries, note: 'Seen', days: '90' })
   const border = { domain: 'reporters.example', host: '192.0.2.0/28', note: 'Since 2019' }
   await desk.post('/admin/mail-servers', { ...border, do: 'add' })
+  const exercise = { name: 'Spring 2026', vendor: 'knowbe4', signers: 'training.example' }
+  await desk.post('/admin/simulations', { ...exercise, recipients: '40', do: 'add' })
+  const mark = { reportId: uuidv7(at), vendor: 'gophish', seenAt: at } as const
+  await insertMarkedReports(pool, [mark])
   await desk.post('/admin/suppressions', { address: 'stop@desk.example', note: 'They asked.' })
 }
 

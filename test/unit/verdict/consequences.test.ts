@@ -6,6 +6,7 @@ import {
   consequenceOf,
   doubtOf,
   type Judged,
+  markToAskAbout,
   shortfallOf,
 } from '../../../src/verdict/consequences.ts'
 import type { Facts } from '../../../src/verdict/facts/fact.ts'
@@ -379,4 +380,37 @@ test('words that an operator looks for do not help a complaint, but may prevent 
   }
   expect(scoreOf(sign('word', 1.5), sign('words', 2.5))).toBe(1.5)
   expect(scoreOf(sign('word', 1.5), sign('words', -2.5))).toBe(-1)
+})
+
+test('a simulation has an action of its own, whatever else speaks for a notice', () => {
+  const why = [phrase('simulation')]
+  const judged = {
+    ...clear,
+    effectObstacle: phrase('simulation'),
+    simulationMark: 'gophish',
+  } as const
+  expect(consequenceOf(judged)).toEqual({ action: 'simulation', why })
+})
+
+test('marks of a simulation raise one question instead of a notice, and nothing else', () => {
+  const marked = { ...clear, simulationMark: 'knowbe4' } as const
+  const asked = {
+    action: 'confirm',
+    why: [phrase('simulation-marks', { vendor: 'KnowBe4' }), phrase('confirmation-asked')],
+  }
+  expect(consequenceOf(marked)).toEqual(asked)
+  const confirmed = { ...marked, complaint: complaint({ isConfirmed: true }) }
+  expect(consequenceOf(confirmed)).toMatchObject({ action: 'forward' })
+  const proven = { ...marked, verdict: verdict('phishing', sign('way', 5)) }
+  expect(consequenceOf(proven)).toMatchObject({ action: 'forward' })
+  const doubtful = { ...marked, origin: undefined }
+  expect(consequenceOf(doubtful)).toEqual(consequenceOf({ ...clear, origin: undefined }))
+})
+
+test('who reports marked mail after others is not asked', () => {
+  const seen = (one: object) => ({ seen: one }) as unknown as Facts
+  expect(markToAskAbout('gophish', seen({ campaign_reporters_weeks: 0 }))).toBe('gophish')
+  expect(markToAskAbout('gophish', {})).toBe('gophish')
+  expect(markToAskAbout('gophish', seen({ campaign_reporters_weeks: 1 }))).toBeUndefined()
+  expect(markToAskAbout('gophish', seen({ text_reporters_weeks: 2 }))).toBeUndefined()
 })

@@ -34,6 +34,16 @@ const answer = { answer: 'resolved', at, said: null, desk: 'desk.example' } as c
 const report = { kind: 'spam', receivedAt: at } as const
 
 test.for([
+  [
+    'is of a simulation',
+    {
+      analysis: analysis('legitimate', 'simulation'),
+      report: { ...report, kind: 'phishing', state: 'kept' },
+    },
+    'simulation',
+    'done done skipped skipped',
+    'nothing',
+  ],
   ['has just arrived', {}, 'waiting', 'done now open open', 'wait'],
   [
     'is analyzed',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { verdictClasses } from '../../../verdict/verdict.ts'
+import { consequenceActions, verdictClasses } from '../../../verdict/verdict.ts'
 
 /** A problem (RFC 9457). */
 export const problemSchema = z
@@ -194,9 +194,19 @@ export const reportSchema = z
     links: list(link).describe(
       'The links in the message: at most 100 in HTML, 60 in text and 20 in each other place.',
     ),
+    outcome: z
+      .enum(consequenceActions)
+      .nullable()
+      .describe(
+        'What follows from the report; null until it is analyzed. forward: an abuse desk is ' +
+          'notified. look-up: a registry is asked for one. keep: no one is notified. advise: the ' +
+          'reporter is told how to unsubscribe. confirm: the reporter is asked to confirm the ' +
+          'complaint. ask: the reporter is asked about a machine. simulation: the message is ' +
+          'simulated phishing of the organization.',
+      ),
     confirmation_asked: z
       .boolean()
-      .describe('Whether the message looks wanted, and the reporter is asked to confirm.'),
+      .describe('Whether the reporter is asked to confirm the complaint.'),
     verdict,
     campaign,
     timeline: list(
