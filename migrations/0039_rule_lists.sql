@@ -22,7 +22,7 @@ create table rule_list_entries (
   hits bigint not null,
   last_hit_at timestamptz,
   constraint rule_list_entries_pkey primary key (list, value),
-  constraint rule_list_entries_list_fkey foreign key (list)
+  constraint rule_list_entries_owner_fkey foreign key (list)
     references rule_lists (name) on delete cascade,
   constraint rule_list_entries_length check (length(value) <= 255)
 );

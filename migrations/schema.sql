@@ -1426,7 +1426,7 @@ create table rule_list_entries (
   hits bigint not null,
   last_hit_at timestamp with time zone,
   constraint rule_list_entries_pkey PRIMARY KEY (list, value),
-  constraint rule_list_entries_list_fkey FOREIGN KEY (list) REFERENCES rule_lists(name) ON DELETE CASCADE,
+  constraint rule_list_entries_owner_fkey FOREIGN KEY (list) REFERENCES rule_lists(name) ON DELETE CASCADE,
   constraint rule_list_entries_length CHECK ((length(value) <= 255))
 );
 create index rule_list_entries_expires_idx on rule_list_entries (expires_at) WHERE (expires_at IS NOT NULL);

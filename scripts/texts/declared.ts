@@ -10,6 +10,12 @@ import {
   setNetwork,
   unsetNetwork,
 } from '../../src/feedback/network-actions.ts'
+import {
+  addRuleList,
+  addRuleListEntries,
+  dropRuleListEntries,
+  removeRuleList,
+} from '../../src/judging/rule-lists.ts'
 import { suppressAddress, unsuppressAddress } from '../../src/feedback/suppress.ts'
 import * as health from '../../src/health/health-actions.ts'
 import * as queues from '../../src/queue/control-queues.ts'
@@ -71,6 +77,7 @@ const actions: Pick<Action, 'name' | 'messages'>[] = [
   ...[startMassAction, startDeletion, stopMassAction, undoMassAction],
   ...Object.values(proposalActions([startDeletion])),
   ...[addReceivingHost, dropReceivingHost, addSimulation, stopSimulation, dropSimulation],
+  ...[addRuleList, removeRuleList, addRuleListEntries, dropRuleListEntries],
   ...[banReporter, liftBan, releaseHeldReports, dropHeldReports],
 ]
 

@@ -43,7 +43,7 @@ export function writtenTexts(
     author_name: name,
     author_name_words: plainLine(name),
     author_local: author?.local ?? '',
-    text: withoutInvisible(written.slice(0, TEXT_CHARS_MAX)),
+    text: withoutInvisible(written.slice(0, TEXT_CHARS_MAX)).trim(),
     text_words: shown.line.slice(0, TEXT_CHARS_MAX),
     addresses: addressesIn(header, text),
     link_hosts: [...new Set(leading.map(({ host }) => host))],
@@ -56,9 +56,11 @@ export function writtenTexts(
 /** The texts of a message that rules can match, by the names of their facts. */
 export type WrittenTexts = ReturnType<typeof writtenTexts>
 
-/** The host and path of a link, and the rest of it. */
+/** The host of a link, in lower case, its path, and the rest of it. */
 function withoutScheme(url: string): string {
-  return url.replace(/^[a-z][a-z\d+.-]{0,20}:\/{0,2}/i, '').slice(0, FIELD_CHARS_MAX)
+  const rest = url.replace(/^[a-z][a-z\d+.-]{0,20}:\/{0,2}/i, '').slice(0, FIELD_CHARS_MAX)
+  const end = rest.search(/[/?#]|$/)
+  return rest.slice(0, end).toLowerCase() + rest.slice(end)
 }
 
 /** The mail addresses in the header fields of its senders and in its text, in lower case. */

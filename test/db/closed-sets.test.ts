@@ -44,6 +44,7 @@ import type { ListCategory, ListName } from '../../src/verdict/lists/list.ts'
 import type { Marketer } from '../../src/verdict/marketers/marketer.ts'
 import type { ModelFormat } from '../../src/verdict/model/model.ts'
 import type { Mark } from '../../src/verdict/reputation/reputation.ts'
+import type { RuleListKind } from '../../src/verdict/rules/rule-lists.ts'
 import type { CorrectedClass } from '../../src/verdict/verdict.ts'
 import { closeAfterTests } from '../support/after-tests.ts'
 import { freshDatabase } from '../support/database.ts'
@@ -254,6 +255,7 @@ const known: Record<string, string[]> = {
     'failed',
   ),
   reputation_marks_mark_known: all<Mark>()('listed', 'welcome', 'exempt'),
+  rule_lists_kind_known: all<RuleListKind>()('words', 'hosts', 'addresses', 'hashes'),
   sender_alerts_cause_known: all<SenderAlert['cause']>()('unwanted', 'complaints', 'bounces'),
   simulation_marks_vendor_known: all<MarkingVendor>()(
     'cofense',

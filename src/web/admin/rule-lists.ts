@@ -84,9 +84,9 @@ export function ruleListRoutes(site: Site): Router {
 function tryEntries(site: Site) {
   let isTrying = false
   return async (req: Request, res: Response): Promise<void> => {
-    const list = await getList(site, nameOf(req))
     const limits = { bytesMax: FORM_BYTES_MAX, partBytesMax: FORM_BYTES_MAX }
     const sent = await readForm(req, res, site, limits)
+    const list = await getList(site, nameOf(req))
     const form = Object.fromEntries(
       ['entries', 'note', 'days'].map((name) => [name, sent.text(name) ?? '']),
     )

@@ -137,6 +137,35 @@ test('the pieces of the text are found only while a model reads them', async () 
   expect((await pool.check(raw, options)).text).toEqual(text)
 })
 
+test('the texts that rules match are returned only while rules match any', async () => {
+  let isRead = false
+  pool = createParserPool(1, undefined, { readsWritten: () => isRead })
+  const html = '<p>Frée&#8203;  spins</p><a href="https://Login.Example:8443/a?b=1">x</a>'
+  const picture = '<img src="https://pixel.example/p.gif">'
+  const fields = 'From: =?utf-8?q?C=C3=A4sino?= <Ann@Shop.Example>\nReply-To: b@c.example'
+  const raw = Buffer.from(
+    `${fields}\nSubject: Cаsino\nContent-Type: text/html; charset=utf-8\n\n${html}${picture}\n`,
+  )
+  const options = { trustedRelays: [] }
+  expect((await pool.check(raw, options)).written).toBeUndefined()
+  isRead = true
+  const { written } = await pool.check(raw, options)
+  expect(written).toMatchObject({
+    subject: 'Cаsino',
+    subject_words: 'casino',
+    author_name: 'Cäsino',
+    author_name_words: 'casino',
+    author_local: 'ann',
+    addresses: ['ann@shop.example', 'b@c.example'],
+    link_hosts: ['login.example'],
+    links: ['login.example:8443/a?b=1'],
+    file_names: [],
+  })
+  expect(written?.text).toMatch(/^Frée\s+spins/)
+  expect(written?.text_words).toMatch(/^free spins/)
+  expect(await pool.readWritten(await pack(raw))).toEqual(written)
+})
+
 test('too much memory costs a message only its body; threads keep the seed', async () => {
   seedShingles(0xfedc_ba98_7654_3210n)
   pool = createParserPool(1, { messageMsMax: 600_000, heapMegabytesMax: 24 })
