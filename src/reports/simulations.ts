@@ -113,7 +113,10 @@ function checkSenders(
     return given === '' ? { problems: [{ field: 'signers', message }] } : { signers, ranges }
   }
   const checked = checkMarketer({ key: 'simulation', name: 'simulation', signers, ranges }, own)
-  if ('marketer' in checked) return checked.marketer
+  if ('marketer' in checked) {
+    const { marketer } = checked
+    return { signers: marketer.signers, ranges: marketer.ranges }
+  }
   return {
     problems: checked.faults.map(({ field, reason }) => ({
       field,

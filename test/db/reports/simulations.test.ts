@@ -72,6 +72,9 @@ async function site() {
 test('a signed simulation is counted and thanked for, and has no other effect', async () => {
   const { app, add, analyze, actionOf, counts, stored, people } = await site()
   expect(await add({ signers: domain, recipients: '8' })).toMatchObject({ done: 'added' })
+  expect(await app.rows('select name, vendor, signers from simulations')).toEqual([
+    { name: 'Spring', vendor: 'gophish', signers: [domain] },
+  ])
   const raw = await signedLure('spring')
   const ids = [await analyze(raw), await analyze(raw, { reporterId: app.bob })]
   expect(await counts()).toEqual({ people: null, rate: null })

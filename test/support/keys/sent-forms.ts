@@ -122,9 +122,11 @@ const administration: Record<string, FormsOf> = {
   '/admin/mail-servers': () => [
     { at: '/admin/mail-servers', fields: { domain: 'other.example', host: '192.0.2.7' } },
   ],
-  '/admin/simulations': () => [
-    { at: '/admin/simulations', fields: { name: 'x', vendor: 'other', signers: 'other.example' } },
-  ],
+  '/admin/simulations': async (site) => {
+    const id = await idIn(site, 'simulations')
+    const fields = { id, name: 'x', vendor: 'other', signers: 'training.example.org' }
+    return [{ at: '/admin/simulations', fields }]
+  },
   '/admin/models': () => [{ at: '/admin/models', fields: { version: '1', automatic: 'off' } }],
   '/admin/rules/edit': () =>
     ['check', 'try', 'apply'].map((word) => {

@@ -264,7 +264,7 @@ async function fillAdmin({ app }: WebSite, desk: Browser): Promise<void> {
   await desk.post('/admin/rule-lists/casino-words/add', { entries, note: 'Seen', days: '90' })
   const border = { domain: 'reporters.example', host: '192.0.2.0/28', note: 'Since 2019' }
   await desk.post('/admin/mail-servers', { ...border, do: 'add' })
-  const exercise = { name: 'Spring 2026', vendor: 'knowbe4', signers: 'training.example' }
+  const exercise = { name: 'Spring 2026', vendor: 'knowbe4', signers: 'training.example.org' }
   await desk.post('/admin/simulations', { ...exercise, recipients: '40', do: 'add' })
   const mark = { reportId: uuidv7(at), vendor: 'gophish', seenAt: at } as const
   await insertMarkedReports(pool, [mark])
