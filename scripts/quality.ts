@@ -5,6 +5,12 @@ import { ablate } from './quality/ablate.ts'
 import { placeCells, readPlaces, scorePlaces, scoreWithin } from './quality/across-installations.ts'
 import { printTable } from './bench/corpus.ts'
 import { learnFolds } from './quality/learn-folds.ts'
+import {
+  type ForwardingFigures,
+  measureForwarding,
+  readCollection,
+  readMailboxes,
+} from './quality/measure-forwarding.ts'
 import { measureMailboxes, outcomes } from './quality/measure-mailboxes.ts'
 import { measureVerdicts } from './quality/measure-verdicts.ts'
 import { readCorpus } from './quality/read-corpus.ts'
@@ -28,11 +34,14 @@ import { isUnwantedKind } from '../src/verdict/model/training.ts'
  *
  * With --across DIR, measures models on each installation in DIR and each collection of the corpus,
  * or on those that --places A,B names, trained on all the others.
+ *
+ * With --forwarding and --mailboxes DIR or --corpus DIR or both, measures what is forwarded on
+ * young sites without a model; with --verified too, as if the signatures could still be verified.
  */
 const usual = path.join(import.meta.dirname, '..', '..', 'shared', 'corpus')
 const { values } = parseArgs({
   options: {
-    corpus: { type: 'string', default: usual },
+    corpus: { type: 'string' },
     seed: { type: 'string', default: '1' },
     'no-ablation': { type: 'boolean', default: false },
     explain: { type: 'boolean', default: false },
@@ -41,16 +50,23 @@ const { values } = parseArgs({
     probe: { type: 'boolean', default: false },
     across: { type: 'string' },
     places: { type: 'string' },
+    forwarding: { type: 'boolean', default: false },
+    verified: { type: 'boolean', default: false },
   },
 })
 /** Prints a line about each message to standard error. */
 const explain = (line: string) => void (values.explain && console.error(line))
+if (values.forwarding) {
+  await printForwarding()
+  process.exit()
+}
 if (values.mailboxes !== undefined) {
   await printOrigins(values.mailboxes)
   process.exit()
 }
-if (!existsSync(values.corpus)) {
-  console.error(`The folder ${values.corpus} does not exist. Use --corpus DIR.`)
+const corpus = values.corpus ?? usual
+if (!existsSync(corpus)) {
+  console.error(`The folder ${corpus} does not exist. Use --corpus DIR.`)
   process.exit(2)
 }
 const seed = Number(values.seed)
@@ -58,7 +74,7 @@ if (values.across !== undefined) {
   await printAcross(values.across)
   process.exit()
 }
-const samples = await readCorpus(values.corpus)
+const samples = await readCorpus(corpus)
 const isTwoSided = new Set(samples.map(({ kind }) => isUnwantedKind(kind))).size === 2
 if (!isTwoSided) {
   console.error('Wanted and unwanted messages are required: see the comment in this script.')
@@ -115,7 +131,7 @@ async function printOrigins(folder: string): Promise<void> {
 }
 
 async function printAcross(folder: string): Promise<void> {
-  const samples = await readPlaces(values.corpus, folder)
+  const samples = await readPlaces(corpus, folder)
   const places = values.places?.split(',') ?? samples.map(({ place }) => place)
   for (const source of ['own-files', 'other-files'] as const) {
     console.log(`\n## Trained on all other places as ${source}\n`)
@@ -131,5 +147,40 @@ function printPlaces(scored: ReadonlyMap<string, Scored[]>): void {
     [...scored, ['all', [...scored.values()].flat()] as const].map(([place, its]) => {
       return [place, ...placeCells(its)]
     }),
+  )
+}
+
+/** One line for each mailbox and each kind of a collection, and the sums. */
+async function printForwarding(): Promise<void> {
+  const { mailboxes, corpus: folder } = values
+  const all = [
+    ...(mailboxes === undefined ? [] : await readMailboxes(mailboxes)),
+    ...(folder === undefined ? [] : readCollection(folder)),
+  ]
+  const measured: ForwardingFigures[] = []
+  for (const one of all) {
+    console.error(one.name)
+    measured.push(await measureForwarding(one, values.verified, explain))
+  }
+  const sharesOf = (one: ForwardingFigures) => [
+    ...[one.firstSight, ...one.news, one.vouched],
+    ...[one.wantedCalled, one.wantedNew, one.wantedVouched],
+  ]
+  const text = ({ hits, of }: { hits: number; of: number }) =>
+    of === 0 ? '–' : `${hits} of ${of} (${((100 * hits) / of).toFixed(1)} %)`
+  const rows = measured.map((one) => [one.name, ...sharesOf(one).map(text)])
+  const shares = measured.map(sharesOf)
+  const sums = (shares[0] ?? []).map((_, column) =>
+    text({
+      hits: shares.reduce((sum, row) => sum + (row[column]?.hits ?? 0), 0),
+      of: shares.reduce((sum, row) => sum + (row[column]?.of ?? 0), 0),
+    }),
+  )
+  printTable(
+    [
+      ...['mail', 'first sight', 'new 1', 'new 2', 'new 3', 'vouched'],
+      ...['wanted: called unwanted', 'new', 'vouched'],
+    ],
+    [...rows, ['all', ...sums]],
   )
 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { domainOf } from '../../src/mail/address.ts'
-import { parseHeader } from '../../src/mail/header.ts'
+import { type Header, parseHeader } from '../../src/mail/header.ts'
 import { type AnalysisOptions, analyzePlainly } from '../../src/pieces/analyze.ts'
 import { blockOfAddress } from '../../src/mail/ip-blocks.ts'
 import { parseIp } from '../../src/mail/ip.ts'
@@ -23,7 +23,8 @@ type InstallationOutcomes = { name: string; counts: Record<Outcome, number> }
 /** The default of `ORIGIN_CONFIDENCE_MIN`; below it, the reporter is asked. */
 const SURE_MIN = 0.7
 
-type Truth = { file: string; handover: string | null }
+/** What is known of a message of an installation. */
+type Truth = { file: string; handover: string | null; label: 'wanted' | 'unwanted' | null }
 type Meta = { own_by: string; own_from?: string }
 
 /**
@@ -42,7 +43,8 @@ export async function measureMailboxes(
     const own = path.join(folder, name)
     if (!existsSync(path.join(own, 'truth.jsonl'))) continue
     const messages = await readMessages(own)
-    const exchangers = known === 'exchangers' ? await exchangersOf(own, messages) : undefined
+    const exchangers =
+      known === 'exchangers' ? await ownHosts(own, messages.map(headerOf)) : undefined
     const probe = known === 'probe' ? await probeOf(messages) : undefined
     const counts = { 'right-sure': 0, 'right-asked': 0, 'wrong-asked': 0, 'wrong-sure': 0, none: 0 }
     for (const { file, handover, raw, hops } of messages) {
@@ -91,11 +93,17 @@ async function probeOf(messages: readonly Message[]) {
 
 type Message = { file: string; handover: string; raw: Buffer; hops: Hop[] }
 
-async function readMessages(own: string): Promise<Message[]> {
+const headerOf = ({ raw }: Message) => parseHeader(raw)
+
+/** Reads what is known of the messages of the installation in a folder. */
+export async function readTruths(own: string): Promise<Truth[]> {
   const lines = (await readFile(path.join(own, 'truth.jsonl'), 'utf8')).split('\n')
-  const truths = lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Truth)
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Truth)
+}
+
+async function readMessages(own: string): Promise<Message[]> {
   const known: Message[] = []
-  for (const { file, handover } of truths) {
+  for (const { file, handover } of await readTruths(own)) {
     if (handover === null) continue
     const raw = await readFile(path.join(own, 'messages', file))
     known.push({ file, handover, raw, hops: readHops(parseHeader(raw).fields) })
@@ -107,15 +115,15 @@ async function readMessages(own: string): Promise<Message[]> {
  * The hosts that write fields for an installation, with the addresses that Received fields or
  * `meta.json` name.
  */
-async function exchangersOf(
+export async function ownHosts(
   own: string,
-  messages: readonly Message[],
+  headers: readonly Header[],
 ): Promise<NonNullable<AnalysisOptions['exchangers']>> {
   const { own_by, own_from = '' } = JSON.parse(
     await readFile(path.join(own, 'meta.json'), 'utf8'),
   ) as Meta
   const isOwn = new RegExp(own_by, 'i')
-  const hops = messages.flatMap((message) => message.hops)
+  const hops = headers.flatMap(({ fields }) => readHops(fields))
   const names = new Set(
     hops.flatMap(({ byHost }) => (byHost !== undefined && isOwn.test(byHost) ? [byHost] : [])),
   )

@@ -36,7 +36,8 @@ export async function readCorpus(folder: string): Promise<Sample[]> {
   })
 }
 
-function labeledFiles(folder: string): [string, RowKind][] {
+/** The labeled files of a folder, with their kinds; see `readCorpus`. */
+export function labeledFiles(folder: string): [string, RowKind][] {
   const manifest = path.join(folder, 'MANIFEST.json')
   if (existsSync(manifest)) {
     const { files } = JSON.parse(readFileSync(manifest, 'utf8')) as {

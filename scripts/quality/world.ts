@@ -25,6 +25,7 @@ import { createReputationReader } from '../../src/counting/reputation-reader.ts'
 import { shippedRules } from '../../src/judging/rule-versions.ts'
 import { registrableDomainOf } from '../../src/mail/address.ts'
 import { readMessage } from '../../src/mail/message.ts'
+import type { DnsTools } from '../../src/origin/authenticity/ask-dns.ts'
 import type { TracedHop } from '../../src/origin/trace.ts'
 import { createParserPool } from '../../src/parsing/parser-pool.ts'
 import { startBoss, stopBoss } from '../../src/queue/boss.ts'
@@ -44,10 +45,17 @@ export type Kept = {
   action: string
   why: string
   symbols: string
+  isOriginCertain: boolean
 }
 
 /** What a reporter says about a message. */
-type Statement = { reporterId: string; kind: ReportKind; message: Buffer }
+type Statement = {
+  reporterId: string
+  kind: ReportKind
+  message: Buffer
+  /** CIDR blocks of the machines of the reporter's provider. */
+  receivedVia?: string[]
+}
 
 /** A database with reporters, in which messages are reported and judged as in the program. */
 export type World = {
@@ -90,8 +98,11 @@ const ANSWERS_MAX = 6
 const BLOCKS_AT_ONCE = 1_000
 const HOUR_MS = 3_600_000
 
-/** Opens a `World` with the shipped rules and without DNS; `time` is its clock if given. */
-export async function openWorld(time?: Clock): Promise<World> {
+/**
+ * Opens a `World` with the shipped rules; `time` is its clock if given. Without `dns`, nothing is
+ * looked up.
+ */
+export async function openWorld(time?: Clock, dns?: DnsTools): Promise<World> {
   const instance = await startInstance(['fsync=off', 'synchronous_commit=off'])
   const { pool, databaseUrl } = instance
   await inTransaction(pool, (tx) => replaceNetworks(tx, 'bench', everyNetwork(), new Date()))
@@ -114,7 +125,7 @@ export async function openWorld(time?: Clock): Promise<World> {
   const env = { DNS_SERVERS: 'none', MESSAGE_AGE_MAX: '0', RDAP_BOOTSTRAP_URL: 'none' }
   const settings = readConfig(env, { cores: 1, cwd: '/nowhere' })
   const config = { ...settings, databaseUrl, secret: 'a secret of the measurement, of nobody' }
-  const app = { pool, boss, clock, log, config, parser, judge, rdap: undefined, dns: undefined }
+  const app = { pool, boss, clock, log, config, parser, judge, rdap: undefined, dns }
   const intake = createIntake(app)
   let accounts = 0
 
@@ -154,8 +165,8 @@ export async function openWorld(time?: Clock): Promise<World> {
     const ids: string[] = []
     for (const some of batches(statements)) {
       const accepted = await Promise.all(
-        some.map(async ({ reporterId, kind, message }) => {
-          const rest = { channel: 'api', comment: null, receivedVia: [] } as const
+        some.map(async ({ reporterId, kind, message, receivedVia = [] }) => {
+          const rest = { channel: 'api', comment: null, receivedVia } as const
           return intake.accept({ reporterId, kind, message: readMessage(message), ...rest })
         }),
       )
@@ -209,12 +220,16 @@ export async function openWorld(time?: Clock): Promise<World> {
       `select id, verdict_class as verdict, judgment #>> '{consequence,action}' as action,
          judgment #>> '{consequence,why,0,code}' as why,
          (select string_agg((one ->> 'name') || ' ' || (one ->> 'weight'), ', ')
-          from jsonb_array_elements(judgment::jsonb #> '{verdict,symbols}') one) as symbols
+          from jsonb_array_elements(judgment::jsonb #> '{verdict,symbols}') one) as symbols,
+         coalesce(round(origin_confidence::numeric, 3) >= $2, false) as "isOriginCertain"
        from analyses where id = any($1::uuid[])`,
-      [ids],
+      [ids, config.originConfidenceMin],
     )
     const byId = new Map(rows.map((row) => [row.id, row]))
-    const unread = { verdict: 'undecided', action: 'unread', why: '', symbols: '' } as const
+    const unread = {
+      ...({ verdict: 'undecided', action: 'unread', why: '', symbols: '' } as const),
+      isOriginCertain: false,
+    }
     return ids.map((id) => byId.get(id) ?? { id, ...unread })
   }
 
