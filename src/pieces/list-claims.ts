@@ -24,6 +24,8 @@ export type ListClaims = {
    * if one of them occurs several times.
    */
   oneClickSigners: string[]
+  /** Domains whose verified signatures cover List-Unsubscribe; absent without any. */
+  unsubscribeSigners?: string[]
 }
 
 const idCharsMax = 255
@@ -35,23 +37,32 @@ export function listClaims(
   authentication: Pick<Authentication, 'dkim'> | null,
   unsubscribe: Unsubscribe | null,
 ): ListClaims {
+  const findings = unsubscribe && authentication ? authentication.dkim : []
+  const unsubscribeSigners = signersOver(fields, findings, ['list-unsubscribe'])
   return {
     listId: readListId(fields),
     authorDomain: readAuthorDomain(fields),
     oneClickSigners:
       unsubscribe?.oneClick === true && authentication
-        ? signersOver(fields, authentication.dkim)
+        ? signersOver(fields, authentication.dkim, oneClickFields)
         : [],
+    ...(unsubscribeSigners.length > 0 && { unsubscribeSigners }),
   }
 }
 
-const unsubscribeFields = ['list-unsubscribe', 'list-unsubscribe-post']
+const oneClickFields = ['list-unsubscribe', 'list-unsubscribe-post']
 
 /**
- * The domains whose signatures name the fields at least as often as they occur: a signature that
- * names a field twice covers two of them (RFC 6376 §5.4.2), and not a third that was added later.
+ * Returns the domains whose valid signatures name some fields, given in lower case, at least as
+ * often as they occur: a signature that names a field twice covers two of them (RFC 6376 §5.4.2),
+ * and not a third that was added later.
  */
-function signersOver(fields: readonly HeaderField[], findings: Authentication['dkim']): string[] {
+function signersOver(
+  fields: readonly HeaderField[],
+  findings: Authentication['dkim'],
+  keys: readonly string[],
+): string[] {
+  if (findings.length === 0) return []
   const { chosen } = chooseSignatures(fields)
   const signers = chosen.flatMap(({ field, domain }, index) => {
     const finding = findings[index]
@@ -60,7 +71,7 @@ function signersOver(fields: readonly HeaderField[], findings: Authentication['d
     const signed = named.map((name) => name.trim())
     const isCovered = (key: string) =>
       signed.filter((name) => name === key).length >= fieldValues(fields, key).length
-    return unsubscribeFields.every(isCovered) ? [domain] : []
+    return keys.every(isCovered) ? [domain] : []
   })
   return [...new Set(signers)]
 }

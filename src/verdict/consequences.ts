@@ -19,6 +19,7 @@ import type { Facts } from './facts/fact.ts'
 import type { ComplaintDoubt } from './reputation/evidence.ts'
 import { type Manner, mannerOf } from './manner.ts'
 import {
+  COMPLAINT_WEIGHT_MAX,
   isProvenUnwanted,
   isUnwanted,
   limitedComplaint,
@@ -87,6 +88,11 @@ export type Complaint = {
   score: number
   /** Minimum score at which the network is notified although the message may be wanted. */
   scoreMin: number
+  /**
+   * What the message and others still have to add to the statement of a new reporter, although the
+   * score suffices; absent when nothing is missing.
+   */
+  lacking?: number | undefined
   /** Whether the reporter confirmed the complaint after being asked. */
   isConfirmed: boolean
   /**
@@ -110,13 +116,26 @@ export const UNSUBSCRIBE_DAYS = 15
 /**
  * Minimum scores for a notice: with an active model, and without one, when plain messages get the
  * benefit of less doubt, because rules alone recognize few unwanted messages. A newcomer's
- * statement weighs 1.5 of it.
+ * statement weighs 1.5 of it. That of bulk mail holds if reporters here wanted mail of its author;
+ * otherwise `SUPPORT_MIN` decides.
  */
 const NOTICE_SCORE_MIN = 3.5
 const NOTICE_SCORE_MIN_WITHOUT_MODEL: Record<Manner, number> = {
   ...{ list: 5, bulk: 5, reply: 3, receipt: 3 },
   plain: 1,
 }
+/**
+ * What must speak against a message besides a new reporter's statement, and besides any statement
+ * about bulk mail: content, route, reputations, a model and other reporters. With a model, more,
+ * because a model knows more of a message than rules.
+ */
+const SUPPORT_MIN = { withModel: 2, withoutModel: 1.2 }
+/**
+ * Minimum score if two other independent reporters complained and the statement has some weight:
+ * three people cannot have the same private mail, and only a model that is sure, or a good
+ * reputation, outweighs them; of bulk mail, only a good reputation. Not of what a relay passed on.
+ */
+const AGREED_SCORE_MIN = 0
 /** Added for list relays and forwarders, which only pass on the mail of others. */
 const RELAYED_EXTRA = 2.5
 /** What is added for authors whose mail the reporter wanted before. */
@@ -136,11 +155,12 @@ const COMPLAINTS_PER_PRAISE_MIN = 3
 
 /**
  * Returns the weight of other complaints about the campaign or text. Accounts are free, so it is
- * small, and does not depend on karma. It is 0 for bulk and list mail: some recipients of every
- * newsletter call it spam instead of unsubscribing.
+ * small, and does not depend on karma. It is 0 for list mail, and for bulk mail whose author
+ * reporters here wanted: some recipients of every newsletter call it spam instead of unsubscribing.
  */
-function agreementOf(kind: Complaint['kind'], manner: Manner, { seen }: Facts): number {
-  if (!takesAgreement(kind, manner)) return 0
+function agreementOf(kind: Complaint['kind'], manner: Manner, facts: Facts): number {
+  if (!takesAgreement(kind, manner, facts)) return 0
+  const { seen } = facts
   const others = (['campaign', 'text'] as const).map((part) => {
     const complaints = Number(seen?.[`${part}_reporters_weeks`] ?? 0)
     const praise = Number(seen?.[`${part}_ham_weeks`] ?? 0)
@@ -149,8 +169,18 @@ function agreementOf(kind: Complaint['kind'], manner: Manner, { seen }: Facts): 
   return Math.min(AGREEMENT_WEIGHT_MAX, AGREEMENT_WEIGHT * Math.max(...others))
 }
 
-function takesAgreement(kind: Complaint['kind'], manner: Manner): boolean {
-  return kind !== 'spam' || (manner !== 'bulk' && manner !== 'list')
+function takesAgreement(kind: Complaint['kind'], manner: Manner, facts: Facts): boolean {
+  return kind !== 'spam' || (manner !== 'list' && !isWelcomeBulk(manner, facts))
+}
+
+/** Minimum reputation of the author's domain, for which one proven reporter's word suffices. */
+const WELCOME_MIN = { score: 0.2, weight: 0.9 }
+
+/** Whether bulk mail is of a verified author whose mail proven reporters here wanted. */
+function isWelcomeBulk(manner: Manner, { reputation }: Facts): boolean {
+  const score = Number(reputation?.author_domain_score ?? 0)
+  const weight = Number(reputation?.author_domain_weight ?? 0)
+  return manner === 'bulk' && score >= WELCOME_MIN.score && weight >= WELCOME_MIN.weight
 }
 
 /** Words that an operator looks for can spare a network, but never accuse one. */
@@ -164,14 +194,35 @@ export function complaintOf(
   { verdict, facts, isRelayed }: { verdict: Verdict; facts: Facts; isRelayed: boolean },
 ): Complaint {
   const manner = mannerOf(facts)
-  const score = symbolScore([
-    ...verdict.symbols.filter(isNoWordAgainst).map(limitedComplaint),
-    { name: 'AGREEMENT', weight: agreementOf(kind, manner, facts) },
-  ])
+  const agreement = { name: 'AGREEMENT', weight: agreementOf(kind, manner, facts) }
+  const symbols = verdict.symbols.filter(isNoWordAgainst).map(limitedComplaint)
+  const words = symbols.filter(({ basis }) => basis === 'word')
+  const others = symbols.filter(({ basis }) => basis !== 'word')
+  const word = symbolScore(words)
+  const support = symbolScore([...others.filter(countsForSupport), agreement])
   const hasModel = verdict.estimate !== undefined
+  const supportMin = hasModel ? SUPPORT_MIN.withModel : SUPPORT_MIN.withoutModel
+  const extra = isRelayed ? RELAYED_EXTRA : 0
+  const isAgreed = agreement.weight >= AGREEMENT_WEIGHT_MAX && word > AGREEMENT_WEIGHT && !isRelayed
+  const known = { kind, manner, isRelayed, isConfirmed }
+  if (manner === 'bulk' && !isWelcomeBulk(manner, facts)) {
+    const score = symbolScore([...words, { name: 'SUPPORT', weight: support }])
+    return { ...known, score, scoreMin: extra + (isAgreed ? AGREED_SCORE_MIN : word + supportMin) }
+  }
+  const score = symbolScore([...symbols, agreement])
   const usual = hasModel ? NOTICE_SCORE_MIN : NOTICE_SCORE_MIN_WITHOUT_MODEL[manner]
-  const scoreMin = usual + (isRelayed ? RELAYED_EXTRA : 0)
-  return { kind, manner, isRelayed, score, scoreMin, isConfirmed }
+  const scoreMin = extra + (isAgreed ? Math.min(usual, AGREED_SCORE_MIN) : usual)
+  const lacking = word < COMPLAINT_WEIGHT_MAX ? SUPPORT_MIN.withoutModel - support : 0
+  return { ...known, score, scoreMin, ...(lacking > 0 && { lacking: rounded(lacking) }) }
+}
+
+/**
+ * Whether a symbol speaks against a message, or rests on what others said about it. Signs of wanted
+ * mail that every sender can give do not count: a signature, links to the own domain, usual words
+ * of wanted mail, an address for unsubscribing.
+ */
+function countsForSupport({ weight, basis }: VerdictSymbol): boolean {
+  return weight > 0 || basis === 'known' || basis === 'operator' || basis === 'words'
 }
 
 /**
@@ -294,12 +345,16 @@ function betterWay(judged: Judged): Consequence | undefined {
   if (doubt === undefined) return throughService(judged)
   const isRepeated = complaint.before !== undefined
   const looksLike = phrase(looksOf(complaint))
+  if (doubt === 'unsupported') {
+    // A question about machines helps all later reports.
+    return hasSureOrigin(judged) ? keep(looksLike, phrase('others-needed')) : undefined
+  }
   if (doubt !== 'unconfirmed') return { action: 'advise', why: [looksLike, phrase('no-complaint')] }
   if (complaint.isRelayed && !isRepeated) return keepOrAsk(judged, phrase('looks-forwarded'))
   if (judged.paceObstacle !== undefined) return keep(judged.paceObstacle)
-  if (!isRepeated && missingScore(complaint) > CONFIRMATION_WEIGHT) {
-    return keep(looksLike, phrase('others-needed'))
-  }
+  const isConfirmable =
+    missingScore(complaint) <= CONFIRMATION_WEIGHT && complaint.lacking === undefined
+  if (!isRepeated && !isConfirmable) return keep(looksLike, phrase('others-needed'))
   return { action: 'confirm', why: [looksLike, phrase('confirmation-asked')] }
 }
 
@@ -310,7 +365,7 @@ function betterWay(judged: Judged): Consequence | undefined {
  */
 function throughService(judged: Judged): Consequence | undefined {
   const { service, verdict, complaint } = judged
-  const isBulk = complaint.kind === 'spam' && complaint.manner === 'bulk'
+  const isBulk = complaint.kind === 'spam' && ['bulk', 'plain'].includes(complaint.manner)
   if (!service || !isBulk || isUnwanted(verdict) || isContinued(complaint)) return undefined
   const mayNotify = judged.paceObstacle === undefined && hasSureOrigin(judged)
   if (!mayNotify || !takesComplaints(judged, service)) return undefined
@@ -330,20 +385,26 @@ export function isContinued({ before, isConfirmed }: Complaint): boolean {
  * Returns why a complaint is not taken at its word; undefined if it is. `bulk`, `list`: its
  * recipient may have subscribed to the message; `unconfirmed`: the message may be wanted, or its
  * recipient may not have followed the advice to unsubscribe, and the reporter has not confirmed the
- * complaint, or the signs of wanted mail outweigh the confirmation.
+ * complaint, or the signs of wanted mail outweigh the confirmation; `unsupported`: nothing but the
+ * statement of a new reporter speaks against the message.
  */
 export function doubtOf(complaint: Complaint): ComplaintDoubt | undefined {
-  const { kind, manner, isConfirmed, before, isCorrespondent } = complaint
+  const { kind, manner, isConfirmed, before, isCorrespondent, lacking } = complaint
   const missing = missingScore(complaint)
-  if (kind === 'not-spam' || missing <= 0 || isContinued(complaint)) return undefined
+  if (kind === 'not-spam' || isContinued(complaint)) return undefined
   const isOfList = (manner === 'bulk' || manner === 'list') && !isCorrespondent
-  if (kind === 'spam' && isOfList && before === undefined) return manner
-  return isConfirmed && missing <= CONFIRMATION_WEIGHT ? undefined : 'unconfirmed'
+  if (missing > 0 && kind === 'spam' && isOfList && before === undefined) return manner
+  if (missing > (isConfirmed ? CONFIRMATION_WEIGHT : 0)) return 'unconfirmed'
+  return lacking === undefined ? undefined : 'unsupported'
 }
 
 /** Returns the score that is missing for a notice; 0 or less if it suffices. */
 function missingScore({ score, scoreMin, isCorrespondent }: Complaint): number {
   return scoreMin + (isCorrespondent ? CORRESPONDENT_EXTRA : 0) - score
+}
+
+function rounded(score: number): number {
+  return Math.round(score * 100) / 100
 }
 
 /** What a complaint lacks to be forwarded, and what would suffice. */
@@ -358,9 +419,9 @@ export type Shortfall = {
 /** Returns what a complaint lacks to be forwarded; undefined if its score suffices. */
 export function shortfallOf(complaint: Complaint, facts: Facts): Shortfall | undefined {
   if (doubtOf(complaint) === undefined) return undefined
-  const score = Math.round(missingScore(complaint) * 100) / 100
-  const { kind, manner } = complaint
-  const room = takesAgreement(kind, manner)
+  const { kind, manner, lacking = 0 } = complaint
+  const score = rounded(Math.max(missingScore(complaint), lacking))
+  const room = takesAgreement(kind, manner, facts)
     ? AGREEMENT_WEIGHT_MAX - agreementOf(kind, manner, facts)
     : 0
   return {
@@ -370,8 +431,10 @@ export function shortfallOf(complaint: Complaint, facts: Facts): Shortfall | und
   }
 }
 
-function looksOf({ before, isCorrespondent, manner }: Complaint) {
+function looksOf({ kind, before, isCorrespondent, manner }: Complaint) {
   if (before !== undefined) return 'advised-before'
+  // A page about phishing does not mention unsubscribing.
+  if (kind === 'phishing' && manner === 'bulk') return 'looks-wanted'
   return isCorrespondent ? 'author-wanted-before' : wantedLooks[manner]
 }
 

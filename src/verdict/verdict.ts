@@ -1,6 +1,6 @@
 import { type Phrase, phrase } from '../phrase.ts'
 import { CONTENT_GROUP, type Facts } from './facts/fact.ts'
-import { mannerOf } from './manner.ts'
+import { isVerifiedBulk, mannerOf } from './manner.ts'
 import type { Estimate } from './model/model.ts'
 
 /** Classes of a verdict. `undecided` does not count as unwanted. */
@@ -254,9 +254,10 @@ const MODEL_WEIGHT_MAX = 4
 const UNSURE_WEIGHT_MAX = 4.9
 /**
  * Maximum weight of one person's complaint if the message carries marks of wanted mail. Any account
- * can be mistaken, so that a complaint about such a message does not decide.
+ * can be mistaken, so that a complaint about such a message does not decide. The statement of a new
+ * reporter weighs less.
  */
-const COMPLAINT_WEIGHT_MAX = 2.5
+export const COMPLAINT_WEIGHT_MAX = 2.5
 /**
  * Maximum absolute sum of the weights of all symbols about words: half of the threshold. Words
  * alone never decide, because they also occur in mail that quotes or discusses them.
@@ -340,7 +341,7 @@ function classOf(score: number, facts: Facts, estimate: Estimate | undefined): V
   const isMachineMail = facts.message?.kind !== 'message'
   if (score >= SPAM_SCORE_MIN) return unwantedClass(facts, estimate)
   if (isMachineMail) return 'undecided'
-  if (isHonestBulk(facts)) return 'marketing'
+  if (isVerifiedBulk(facts)) return 'marketing'
   return score <= WANTED_SCORE_MAX ? 'legitimate' : 'undecided'
 }
 
@@ -363,21 +364,6 @@ function unwantedClass(
   const said = report?.kind
   const isPhishing = said ? said === 'phishing' : estimate?.isPhishing === true
   return isPhishing ? 'phishing' : 'spam'
-}
-
-/**
- * Whether a message is honest bulk mail: signed by the author's domain, with an unsubscribe header
- * and without a forged hop. If signatures were not checked, an unsubscribe address at the author's
- * domain replaces the signature.
- */
-function isHonestBulk({ authentication, bulk, message, origin }: Facts): boolean {
-  const isAuthorVerified =
-    authentication?.checked === true
-      ? authentication.dkim_aligned === true
-      : bulk?.unsubscribe_of_author === true
-  return (
-    isAuthorVerified && message?.has_list_unsubscribe === true && origin?.has_forged_hop !== true
-  )
 }
 
 function confidenceOf(its: VerdictClass, score: number): number {

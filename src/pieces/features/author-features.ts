@@ -109,7 +109,7 @@ const notChecked: Partial<Authentication> = {}
 
 /** Computes features from the results of SPF, DKIM, DMARC and ARC. */
 export function authenticationFeatures(
-  { authentication }: Material,
+  { authentication, claims }: Material,
   header: HeaderIndex,
   { author }: People,
 ) {
@@ -120,6 +120,9 @@ export function authenticationFeatures(
     author !== undefined &&
     registrableDomainOf(spf.domain) === author.organization
   const isDkimAligned = passes.some(({ aligned }) => aligned)
+  const isUnsubscribeSigned = claims?.unsubscribeSigners?.some(
+    (domain) => registrableDomainOf(domain) === author?.organization,
+  )
   return {
     checked: authentication !== null,
     spf: spf?.result ?? '',
@@ -128,6 +131,7 @@ export function authenticationFeatures(
     dkim_passes: passes.length,
     dkim_fails: dkim.filter(({ result }) => result === 'fail').length,
     dkim_aligned: isDkimAligned,
+    unsubscribe_signed: isUnsubscribeSigned === true,
     dmarc: dmarc?.result ?? '',
     dmarc_policy: dmarc?.policy ?? '',
     arc: arc?.result ?? '',

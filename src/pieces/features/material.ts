@@ -11,6 +11,7 @@ import type { TracedHop } from '../../origin/trace.ts'
 import type { Attachment, FileFault } from '../attachment.ts'
 import type { BodyView } from '../body-view.ts'
 import type { Link } from '../links.ts'
+import type { ListClaims } from '../list-claims.ts'
 import type { PackedShingles } from '../shingles/packed-shingles.ts'
 
 /** Domains of free mailbox providers; general knowledge, not complete. */
@@ -90,6 +91,7 @@ export type Material = {
   submitter: Submitter | null
   authentication: Authentication | null
   unsubscribe: Unsubscribe | null
+  claims?: Pick<ListClaims, 'unsubscribeSigners'>
   shingles: PackedShingles
   /** See `FileFindings`. */
   fileFaults?: readonly FileFault[]

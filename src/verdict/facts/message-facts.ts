@@ -268,6 +268,9 @@ export const authenticationTable: FactTable<MessageFeatures['authentication']> =
     'Number of DKIM signatures that do not match the message, which may have been changed.',
   ),
   dkim_aligned: bool('A valid signature belongs to the author’s organization.'),
+  unsubscribe_signed: bool(
+    'A valid signature of the author’s organization covers List-Unsubscribe.',
+  ),
   dmarc: string('pass, fail, none or unknown; empty if not checked.'),
   dmarc_policy: string('The policy of the author’s domain: none, quarantine or reject.'),
   arc: string('pass, fail, none, temperror or unchecked; empty if not checked.'),

@@ -11,7 +11,7 @@ import { type Subject, subjectKindOf, subjectKinds } from './subject.ts'
 export type Leaning = { good: number; bad: number }
 
 /** Why a complaint is not taken at its word. */
-export type ComplaintDoubt = 'bulk' | 'list' | 'unconfirmed'
+export type ComplaintDoubt = 'bulk' | 'list' | 'unconfirmed' | 'unsupported'
 
 /** A report as evidence. */
 export type ReportEvidence = {
@@ -54,7 +54,8 @@ const UNDECIDED_WEIGHT = 0.5
  * Returns the leaning of a report: the direction is the reporter's statement, with full weight when
  * the verdict agrees and half when it is undecided. Both amounts are 0 when the statement and the
  * verdict contradict each other, when the message is list mail, and until the reporter has
- * confirmed a complaint about mail that looks wanted.
+ * confirmed a complaint about mail that looks wanted. What a new reporter says alone is evidence:
+ * it waits only to be forwarded.
  */
 export function leaningOf({
   reportedAs,
@@ -63,7 +64,7 @@ export function leaningOf({
 }: Pick<ReportEvidence, 'reportedAs' | 'verdict' | 'doubt'>): Leaning {
   const isPraise = reportedAs === 'not-spam'
   if (doubt === 'bulk' && verdict.class !== 'legitimate') return { good: 0, bad: MARKETING }
-  if (doubt !== undefined) return nothing
+  if (doubt !== undefined && doubt !== 'unsupported') return nothing
   switch (verdict.class) {
     case 'undecided':
       return isPraise ? { good: UNDECIDED_WEIGHT, bad: 0 } : { good: 0, bad: UNDECIDED_WEIGHT }

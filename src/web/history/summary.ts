@@ -4,7 +4,7 @@ import type { Report } from '../../db/reports.ts'
 import type { ShownAnswer } from '../../feedback/take-answer.ts'
 import { domainOf, registrableDomain } from '../../mail/address.ts'
 import type { ResultKind } from '../../mail/verp.ts'
-import { isUnwanted } from '../../verdict/verdict.ts'
+import { isUnwanted, type VerdictClass } from '../../verdict/verdict.ts'
 import type { WalkPicture } from '../../verdict/walk-picture.ts'
 
 /** The outcome of a report, as the first sentence of its page says it. */
@@ -36,6 +36,11 @@ type Stage = { state: StageState; at: Date | undefined }
 /** What a reporter wants to know first about a report. */
 export type Summary = {
   outcome: Outcome
+  /**
+   * The verdict as the page says it. Without safe advice how to unsubscribe, it does not say that
+   * one can, because it says to click nothing.
+   */
+  verdict: VerdictClass
   /** The name of the company that is notified; undefined if none is. */
   desk: string | undefined
   tone: 'good' | 'warn' | 'bad' | 'wait' | 'info'
@@ -63,8 +68,10 @@ export function summarize(source: SummarySource): Summary {
   const outcome = outcomeOf(source)
   const lead = complaints.toSorted((one, other) => rankOf(one.state) - rankOf(other.state))[0]
   const desk = lead && deskOf(lead, analysis)
+  const verdict = shownVerdict(source)
   return {
     outcome,
+    verdict,
     desk,
     tone: tones[outcome] ?? 'good',
     stages: {
@@ -77,7 +84,7 @@ export function summarize(source: SummarySource): Summary {
       answered: answeredStage(outcome, answers),
     },
     todo: todoOf(source, outcome),
-    danger: dangerOf(source),
+    danger: dangerOf(source, verdict),
     isOpen: open.has(outcome),
   }
 }
@@ -180,13 +187,17 @@ function todoOf({ report, analysis, hasAdvice }: SummarySource, outcome: Outcome
   return found === 'legitimate' ? 'nothing' : 'spam'
 }
 
-function dangerOf({ report, analysis }: SummarySource): Summary['danger'] {
-  const verdict = analysis?.details.verdict
-  if (!verdict) return 'waiting'
-  if (verdict.class === 'malware' || verdict.class === 'phishing') return verdict.class
-  if (report.kind === 'phishing' && verdict.class !== 'legitimate') return 'undecided'
-  if (isUnwanted(verdict)) return 'spam'
-  return verdict.class === 'undecided' ? 'undecided' : 'none'
+function shownVerdict({ report, analysis, hasAdvice }: SummarySource): VerdictClass {
+  const found = analysis?.details.verdict.class ?? 'undecided'
+  return found === 'marketing' && report.kind !== 'not-spam' && !hasAdvice ? 'undecided' : found
+}
+
+function dangerOf({ report, analysis }: SummarySource, verdict: VerdictClass): Summary['danger'] {
+  if (!analysis) return 'waiting'
+  if (verdict === 'malware' || verdict === 'phishing') return verdict
+  if (report.kind === 'phishing' && verdict !== 'legitimate') return 'undecided'
+  if (isUnwanted({ class: verdict })) return 'spam'
+  return verdict === 'undecided' ? 'undecided' : 'none'
 }
 
 /** The reporter's provider, and whether more machines are behind the origin. */

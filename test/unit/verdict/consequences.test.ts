@@ -10,7 +10,12 @@ import {
   shortfallOf,
 } from '../../../src/verdict/consequences.ts'
 import type { Facts } from '../../../src/verdict/facts/fact.ts'
-import type { SymbolBasis, Verdict, VerdictSymbol } from '../../../src/verdict/verdict.ts'
+import {
+  decide,
+  type SymbolBasis,
+  type Verdict,
+  type VerdictSymbol,
+} from '../../../src/verdict/verdict.ts'
 
 const sign = (basis: SymbolBasis, weight: number): VerdictSymbol => {
   return { name: 'A_SIGN', weight, meaning: 'A sign of the test.', basis }
@@ -246,12 +251,16 @@ test.for([
   ['mail that looks wanted', { score: 3.4 }, 'looks-wanted'],
   ['a receipt', { manner: 'receipt', score: 1 }, 'looks-like-receipt'],
   ['a correspondent', { isCorrespondent: true, score: 5.9 }, 'author-wanted-before'],
-  ['a newsletter reported as phishing', { manner: 'bulk', kind: 'phishing', score: 1 }, undefined],
+  [
+    'bulk mail reported as phishing',
+    { manner: 'bulk', kind: 'phishing', score: 1 },
+    'looks-wanted',
+  ],
 ] as const)('the reporter is asked to confirm a complaint about %s', ([, change, why]) => {
   const asked = consequenceOf({ ...clear, complaint: complaint(change) })
   expect(asked).toEqual({
     action: 'confirm',
-    why: [phrase(why ?? 'bulk-with-unsubscribe'), phrase('confirmation-asked')],
+    why: [phrase(why), phrase('confirmation-asked')],
   })
 })
 
@@ -295,7 +304,9 @@ test.for([
   ['two other reports or a confirmation', { score: 2.01 }, [1.49, true, 2]],
   ['a confirmation only', { score: 1.5 }, [2, true, 0]],
   ['more than one change', { score: 0 }, [3.5, false, 0]],
-  ['no other reports of a newsletter', { manner: 'bulk', score: 3 }, [0.5, false, 0]],
+  ['another report of bulk mail', { manner: 'bulk', score: 3 }, [0.5, false, 1]],
+  ['no other reports of list mail', { manner: 'list', score: 3 }, [0.5, false, 0]],
+  ['two other reports, not a confirmation', { lacking: 1.2 }, [1.2, false, 2]],
   ['2.5 more about a correspondent', { isCorrespondent: true, score: 5 }, [1, true, 2]],
 ] as const)('a complaint lacks %s', ([, change, lacks]) => {
   const shortfall = shortfallOf(complaint(change), {})
@@ -317,15 +328,21 @@ const judgedAs = (facts: Facts, symbols: readonly VerdictSymbol[], probability?:
   return { facts, verdict: its, isRelayed: false }
 }
 const said = { kind: 'spam', isConfirmed: false } as const
-const list = { has_list_id: true, has_list_post: true, is_bulk: true }
+const list = {
+  bulk: { has_list_id: true, has_list_post: true, is_bulk: true, list_id: 'talk.lists.example' },
+  origin: { rdns_organization: 'lists.example' },
+}
 
+const bulk = { authentication: { author_stands_behind: true, unsubscribe_signed: true } }
+const welcome = { reputation: { author_domain_score: 0.25, author_domain_weight: 1 } }
 const verified = { authentication: { author_stands_behind: true } }
 
 test.for<[string, Facts, Judged['complaint']['manner'], number]>([
   ['plain mail', {}, 'plain', 1],
   ['a reply', { headers: { is_answer: true } }, 'reply', 3],
-  ['mail that offers to unsubscribe', { links: { has_unsubscribe: true } }, 'bulk', 5],
-  ['list mail', { bulk: list }, 'list', 5],
+  ['mail that offers to unsubscribe', { links: { has_unsubscribe: true } }, 'plain', 1],
+  ['bulk mail of a welcome author', { ...bulk, ...welcome }, 'bulk', 5],
+  ['list mail', list, 'list', 5],
   ['a receipt', { ...verified, text: { receipt_words: 2 } }, 'receipt', 3],
   ['a verified author', { ...verified, text: { receipt_words: 1 } }, 'plain', 1],
   ['what only says so', { text: { receipt_words: 9 } }, 'plain', 1],
@@ -362,14 +379,83 @@ test.for([
   expect(complaintOf(said, judged)).toMatchObject({ score })
 })
 
-test.for([
-  [{}, 5],
-  [{ bulk: list }, 3.5],
-  [{ links: { has_unsubscribe: true } }, 3.5],
-] as const)('complaints of others count, except about newsletters: %j', ([facts, score]) => {
-  const seen = { campaign_reporters_weeks: 9 }
-  const judged = judgedAs({ ...facts, seen }, [sign('word', 2.5), model], 0.7)
-  expect(complaintOf(said, judged).score).toBe(score)
+/** The consequence for a message at the first, second and third complaint about it. */
+const actions = (facts: Facts, symbols: readonly VerdictSymbol[], change: Partial<Judged> = {}) =>
+  [0, 1, 2].map((others) => {
+    const seen = { campaign_reporters_weeks: others }
+    const judged = judgedAs({ ...facts, seen }, symbols)
+    const its = complaintOf(said, judged)
+    return consequenceOf({ ...clear, verdict: judged.verdict, complaint: its, ...change }).action
+  })
+const newcomer = sign('word', 1.5)
+const trusted = sign('word', 6)
+const honest = [sign('content', -1.9), sign('way', -0.9)]
+
+test.for<[string, Facts, readonly VerdictSymbol[], string[]]>([
+  ['a newcomer alone', {}, [newcomer], ['keep', 'keep', 'forward']],
+  ['a newcomer and content', {}, [newcomer, sign('content', 1.2)], Array(3).fill('forward')],
+  [
+    'a newcomer, a sign and another',
+    {},
+    [newcomer, sign('way', 0.5)],
+    ['keep', 'forward', 'forward'],
+  ],
+  ['a trusted reporter', {}, [trusted], Array(3).fill('forward')],
+  ['verified bulk mail', bulk, [newcomer, ...honest], ['advise', 'advise', 'forward']],
+  ['verified bulk mail, trusted', bulk, [trusted, ...honest], ['advise', 'advise', 'forward']],
+  [
+    'the same, with signs',
+    bulk,
+    [newcomer, sign('content', 1.2), ...honest],
+    Array(3).fill('forward'),
+  ],
+  ['welcome bulk mail', { ...bulk, ...welcome }, [newcomer, ...honest], Array(3).fill('advise')],
+  ['list mail', list, [newcomer], Array(3).fill('advise')],
+  [
+    'a receipt',
+    { ...verified, text: { receipt_words: 2 } },
+    [newcomer],
+    ['keep', 'keep', 'forward'],
+  ],
+  ['a doubted reporter', {}, [sign('word', 0.3)], ['keep', 'keep', 'forward']],
+])('the first, second and third complaint: %s', ([, facts, symbols, expected]) => {
+  expect(actions(facts, symbols)).toEqual(expected)
+})
+
+test('a spammer gains nothing by fields of bulk mail and of lists that nobody verified', () => {
+  const disguised: Facts = {
+    message: { has_list_unsubscribe: true, kind: 'message' },
+    bulk: { ...list.bulk, one_click: true, precedence: 'bulk', unsubscribe_of_author: true },
+    links: { has_unsubscribe: true },
+    authentication: { checked: true, dkim_passes: 1, signers: ['other.example'] },
+    origin: { rdns_organization: 'hosting.example' },
+  }
+  for (const symbols of [[newcomer], [trusted], [newcomer, sign('content', 1)]]) {
+    expect(actions(disguised, symbols)).toEqual(actions({}, symbols))
+  }
+  const judged = judgedAs(disguised, [trusted])
+  expect(
+    decide({ facts: { ...disguised, report: { kind: 'spam' } }, symbols: [trusted] }),
+  ).toMatchObject({
+    class: 'spam',
+  })
+  expect(complaintOf(said, judged).manner).toBe('plain')
+})
+
+test('a confirmation of a new reporter is still the word of one person', () => {
+  const judged = judgedAs({}, [newcomer, ...honest])
+  const confirmed = complaintOf({ ...said, isConfirmed: true }, judged)
+  expect(consequenceOf({ ...clear, complaint: confirmed })).toEqual({
+    action: 'keep',
+    why: [phrase('looks-wanted'), phrase('others-needed')],
+  })
+})
+
+test('what is judged phishing never gets advice, whoever signed it', () => {
+  const phishing = [newcomer, sign('way', 4), ...honest]
+  const change = { verdict: verdict('phishing', ...phishing) }
+  expect(actions(bulk, phishing, change)).toEqual(Array(3).fill('forward'))
+  expect(actions(bulk, phishing, { ...change, marketer })).toEqual(Array(3).fill('forward'))
 })
 
 test('words that an operator looks for do not help a complaint, but may prevent one', () => {

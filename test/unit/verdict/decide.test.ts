@@ -13,7 +13,7 @@ const facts = (changes: Facts = {}): Facts => ({ message: { kind: 'message' }, .
 const reportedAs = (kind: string, karma = 1) => facts({ report: { kind, karma } })
 const bulk = {
   message: { kind: 'message', has_list_unsubscribe: true },
-  authentication: { checked: true, dkim_aligned: true },
+  authentication: { checked: true, dkim_aligned: true, unsubscribe_signed: true },
 }
 
 test.for([
@@ -48,20 +48,14 @@ test.for([
     'undecided',
   ],
   [
-    'where no signature was looked up, its own way to unsubscribe is enough',
+    'nor is it where no signature was looked up',
     { ...bulk, authentication: { checked: false }, bulk: { unsubscribe_of_author: true } },
-    [3],
-    'marketing',
-  ],
-  [
-    'but not one of somebody else',
-    { ...bulk, authentication: { checked: false }, bulk: { unsubscribe_of_author: false } },
     [3],
     'undecided',
   ],
   [
-    'nor without a signature of its author',
-    { ...bulk, authentication: { checked: true, dkim_aligned: false } },
+    'nor if the author did not sign the address for unsubscribing',
+    { ...bulk, authentication: { checked: true, dkim_aligned: true } },
     [3],
     'undecided',
   ],

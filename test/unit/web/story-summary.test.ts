@@ -204,3 +204,20 @@ test('a short route names the provider, and whether there is more behind the ori
   const short = { stations: stations.slice(0, 1), border: null } as unknown as WalkPicture
   expect(shortRoute(short)).toEqual({ isLonger: false, provider: undefined })
 })
+
+test.for([
+  ['mail with advice', { hasAdvice: true }, ['marketing', 'unsubscribe', 'none']],
+  ['mail without it', {}, ['undecided', 'spam', 'undecided']],
+  [
+    'phishing, as the reporter says',
+    { report: { state: 'received' as const, ...report, kind: 'phishing' as const } },
+    ['undecided', 'phishing', 'undecided'],
+  ],
+] as const)(
+  'a page that says to click nothing does not say "unsubscribe": %s',
+  ([, change, says]) => {
+    const bulk = source({ analysis: analysis('marketing', 'advise'), ...change })
+    const { verdict, todo, danger } = summarize(bulk)
+    expect([verdict, todo, danger]).toEqual(says)
+  },
+)
