@@ -33,6 +33,7 @@ import { disableAccount, enableAccount, grantRole } from '../../src/people/accou
 import { proposalActions } from '../../src/people/confirm-deletion.ts'
 import { setLimit } from '../../src/people/limit-actions.ts'
 import { demoteWaiting, retryDeadLetters } from '../../src/queue/redrive.ts'
+import { decideCampaign, undecideCampaign } from '../../src/reports/campaign-decisions.ts'
 import { addReceivingHost, dropReceivingHost } from '../../src/reports/receiving-hosts.ts'
 import { addSimulation, dropSimulation, stopSimulation } from '../../src/reports/simulations.ts'
 import {
@@ -78,7 +79,7 @@ const actions: Pick<Action, 'name' | 'messages'>[] = [
   ...Object.values(proposalActions([startDeletion])),
   ...[addReceivingHost, dropReceivingHost, addSimulation, stopSimulation, dropSimulation],
   ...[addRuleList, removeRuleList, addRuleListEntries, dropRuleListEntries],
-  ...[banReporter, liftBan, releaseHeldReports, dropHeldReports],
+  ...[banReporter, liftBan, releaseHeldReports, dropHeldReports, decideCampaign, undecideCampaign],
 ]
 
 /** The texts whose English is in declarations of actions and fields, by code. */

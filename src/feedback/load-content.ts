@@ -22,7 +22,7 @@ import { type FeedbackContent, messageSourceOf } from '../parsing/feedback-conte
 import type { PlainAnalysis } from '../pieces/analyze.ts'
 import { inEnglish } from '../texts/phrases.ts'
 import { topicOf } from '../verdict/choose-contact.ts'
-import { type Complaint, isContinued } from '../verdict/consequences.ts'
+import { type Complaint, isContinued } from '../verdict/complaint.ts'
 import { hasContract, isOriginalAskable } from '../verdict/consumers.ts'
 import { strongestAgainst, symbolsOfMessage, type Verdict } from '../verdict/verdict.ts'
 

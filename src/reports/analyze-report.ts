@@ -31,7 +31,8 @@ import type { Phrase } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { otherAddresses } from '../verdict/choose-contact.ts'
-import { complaintOf, markToAskAbout } from '../verdict/consequences.ts'
+import { complaintOf } from '../verdict/complaint.ts'
+import { markToAskAbout } from '../verdict/consequences.ts'
 import { isRelayed } from '../verdict/subjects.ts'
 import { correctedVerdict, type CorrectedClass, type Verdict } from '../verdict/verdict.ts'
 import { shardOf, uuidTime } from '../world.ts'
@@ -286,13 +287,14 @@ async function judge(
     const why = { obstacle: idle.get(report.id), decidedAs: decided.as }
     const judgedCase = correctedCase(judgedCases[index], report, why)
     if (!judgedCase) return []
-    const isConfirmed = report.isConfirmed || decided.isResolved
+    const { isResolved } = decided
+    const isConfirmed = report.isConfirmed || isResolved
     const { marketer = null, service = null } = book?.recognize(analysis, originConfidenceMin) ?? {}
     const judged: Case = {
       reporterId: report.reporterId,
       verdict: judgedCase.verdict,
       complaint: complaintOf(
-        { kind: report.kind, isConfirmed },
+        { kind: report.kind, isConfirmed, isResolved },
         { ...judgedCase, isRelayed: isRelayed(judgedCase.subjects) },
       ),
       isLearned: report.channel === 'learn',

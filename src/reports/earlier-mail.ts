@@ -6,11 +6,11 @@ import { DAY_MS } from '../durations.ts'
 import { adviceOf } from '../verdict/advice.ts'
 import {
   type Complaint,
-  deliveryTime,
   doubtOf,
   type EarlierAdvice,
   UNSUBSCRIBE_DAYS,
-} from '../verdict/consequences.ts'
+} from '../verdict/complaint.ts'
+import { deliveryTime } from '../verdict/consequences.ts'
 import type { Facts } from '../verdict/facts/fact.ts'
 import { unpackFacts } from '../verdict/facts/facts.ts'
 import { isProvenUnwanted } from '../verdict/verdict.ts'

@@ -15,7 +15,7 @@ import {
 } from '../parsing/parser-pool.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import type { AdviceCase } from '../verdict/advice.ts'
-import { doubtOf } from '../verdict/consequences.ts'
+import { doubtOf } from '../verdict/complaint.ts'
 import { karmaIn } from '../verdict/facts/facts.ts'
 import { type ReportEvidence, supportOf } from '../verdict/reputation/evidence.ts'
 import type { ReportToCount } from './count-reports.ts'

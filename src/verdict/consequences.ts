@@ -15,18 +15,16 @@ import {
   topicOf,
   otherRecipients,
 } from './choose-contact.ts'
-import type { Facts } from './facts/fact.ts'
-import type { ComplaintDoubt } from './reputation/evidence.ts'
-import { type Manner, mannerOf } from './manner.ts'
 import {
-  COMPLAINT_WEIGHT_MAX,
-  isProvenUnwanted,
-  isUnwanted,
-  limitedComplaint,
-  symbolScore,
-  type Verdict,
-  type VerdictSymbol,
-} from './verdict.ts'
+  type Complaint,
+  CONFIRMATION_WEIGHT,
+  doubtOf,
+  isContinued,
+  missingScore,
+} from './complaint.ts'
+import type { Facts } from './facts/fact.ts'
+import type { Manner } from './manner.ts'
+import { isProvenUnwanted, isUnwanted, type Verdict } from './verdict.ts'
 
 /**
  * Maximum time in milliseconds by which the time in a hop may be later than the report. A clock may
@@ -73,156 +71,6 @@ export function deliveryTime(
 ): number | undefined {
   const known = times.flatMap((time) => (time === null ? [] : [Date.parse(time)]))
   return known.find((time) => time - receivedAt.getTime() <= AHEAD_MS_MAX)
-}
-
-/** What a reporter states about a message, and how much the message supports it. */
-export type Complaint = {
-  kind: 'spam' | 'phishing' | 'not-spam'
-  manner: Manner
-  /** Whether the origin is a list relay or a forwarder, and the author is another. */
-  isRelayed: boolean
-  /**
-   * The score of the verdict, in which the reporter's statement counts 2.5 at most, plus the weight
-   * of other complaints about the campaign.
-   */
-  score: number
-  /** Minimum score at which the network is notified although the message may be wanted. */
-  scoreMin: number
-  /**
-   * What the message and others still have to add to the statement of a new reporter, although the
-   * score suffices; absent when nothing is missing.
-   */
-  lacking?: number | undefined
-  /** Whether the reporter confirmed the complaint after being asked. */
-  isConfirmed: boolean
-  /**
-   * What was done against mail of this sender before: the reporter was advised how to unsubscribe,
-   * or the sender accepted our request to unsubscribe the reporter. Absent if neither was done, or
-   * if the sender had less than `UNSUBSCRIBE_DAYS` until it sent this message.
-   */
-  before?: EarlierAdvice | undefined
-  /** Whether the reporter called mail of this verified author wanted before. */
-  isCorrespondent?: boolean | undefined
-}
-
-export type EarlierAdvice = 'advised' | 'unsubscribed'
-
-/**
- * The time in days in which a sender must honor a request to unsubscribe: ten business days (15
- * U.S.C. § 7704(a)(4)(A), CAN-SPAM), and one more for a public holiday.
- */
-export const UNSUBSCRIBE_DAYS = 15
-
-/**
- * Minimum scores for a notice: with an active model, and without one, when plain messages get the
- * benefit of less doubt, because rules alone recognize few unwanted messages. A newcomer's
- * statement weighs 1.5 of it. That of bulk mail holds if reporters here wanted mail of its author;
- * otherwise `SUPPORT_MIN` decides.
- */
-const NOTICE_SCORE_MIN = 3.5
-const NOTICE_SCORE_MIN_WITHOUT_MODEL: Record<Manner, number> = {
-  ...{ list: 5, bulk: 5, reply: 3, receipt: 3 },
-  plain: 1,
-}
-/**
- * What must speak against a message besides a new reporter's statement, and besides any statement
- * about bulk mail: content, route, reputations, a model and other reporters. With a model, more,
- * because a model knows more of a message than rules.
- */
-const SUPPORT_MIN = { withModel: 2, withoutModel: 1.2 }
-/**
- * Minimum score if two other independent reporters complained and the statement has some weight:
- * three people cannot have the same private mail, and only a model that is sure, or a good
- * reputation, outweighs them; of bulk mail, only a good reputation. Not of what a relay passed on.
- */
-const AGREED_SCORE_MIN = 0
-/** Added for list relays and forwarders, which only pass on the mail of others. */
-const RELAYED_EXTRA = 2.5
-/** What is added for authors whose mail the reporter wanted before. */
-const CORRESPONDENT_EXTRA = 2.5
-
-/**
- * Weight of the reporter's confirmation: as much as of the largest complaint. People who report
- * carelessly also confirm carelessly, so it does not outweigh all signs of wanted mail.
- */
-const CONFIRMATION_WEIGHT = 2.5
-
-/** Weight of each other reporter who complained about the campaign, and of all of them. */
-const AGREEMENT_WEIGHT = 0.75
-const AGREEMENT_WEIGHT_MAX = 1.5
-/** Minimum number of complaints about a campaign for each report that it is wanted. */
-const COMPLAINTS_PER_PRAISE_MIN = 3
-
-/**
- * Returns the weight of other complaints about the campaign or text. Accounts are free, so it is
- * small, and does not depend on karma. It is 0 for list mail, and for bulk mail whose author
- * reporters here wanted: some recipients of every newsletter call it spam instead of unsubscribing.
- */
-function agreementOf(kind: Complaint['kind'], manner: Manner, facts: Facts): number {
-  if (!takesAgreement(kind, manner, facts)) return 0
-  const { seen } = facts
-  const others = (['campaign', 'text'] as const).map((part) => {
-    const complaints = Number(seen?.[`${part}_reporters_weeks`] ?? 0)
-    const praise = Number(seen?.[`${part}_ham_weeks`] ?? 0)
-    return complaints >= praise * COMPLAINTS_PER_PRAISE_MIN ? complaints : 0
-  })
-  return Math.min(AGREEMENT_WEIGHT_MAX, AGREEMENT_WEIGHT * Math.max(...others))
-}
-
-function takesAgreement(kind: Complaint['kind'], manner: Manner, facts: Facts): boolean {
-  return kind !== 'spam' || (manner !== 'list' && !isWelcomeBulk(manner, facts))
-}
-
-/** Minimum reputation of the author's domain, for which one proven reporter's word suffices. */
-const WELCOME_MIN = { score: 0.2, weight: 0.9 }
-
-/** Whether bulk mail is of a verified author whose mail proven reporters here wanted. */
-function isWelcomeBulk(manner: Manner, { reputation }: Facts): boolean {
-  const score = Number(reputation?.author_domain_score ?? 0)
-  const weight = Number(reputation?.author_domain_weight ?? 0)
-  return manner === 'bulk' && score >= WELCOME_MIN.score && weight >= WELCOME_MIN.weight
-}
-
-/** Words that an operator looks for can spare a network, but never accuse one. */
-function isNoWordAgainst({ basis, weight }: VerdictSymbol): boolean {
-  return basis !== 'words' || weight <= 0
-}
-
-/** Returns the complaint of a report, from its verdict and the facts that the verdict rests on. */
-export function complaintOf(
-  { kind, isConfirmed }: Pick<Complaint, 'kind' | 'isConfirmed'>,
-  { verdict, facts, isRelayed }: { verdict: Verdict; facts: Facts; isRelayed: boolean },
-): Complaint {
-  const manner = mannerOf(facts)
-  const agreement = { name: 'AGREEMENT', weight: agreementOf(kind, manner, facts) }
-  const symbols = verdict.symbols.filter(isNoWordAgainst).map(limitedComplaint)
-  const words = symbols.filter(({ basis }) => basis === 'word')
-  const others = symbols.filter(({ basis }) => basis !== 'word')
-  const word = symbolScore(words)
-  const support = symbolScore([...others.filter(countsForSupport), agreement])
-  const hasModel = verdict.estimate !== undefined
-  const supportMin = hasModel ? SUPPORT_MIN.withModel : SUPPORT_MIN.withoutModel
-  const extra = isRelayed ? RELAYED_EXTRA : 0
-  const isAgreed = agreement.weight >= AGREEMENT_WEIGHT_MAX && word > AGREEMENT_WEIGHT && !isRelayed
-  const known = { kind, manner, isRelayed, isConfirmed }
-  if (manner === 'bulk' && !isWelcomeBulk(manner, facts)) {
-    const score = symbolScore([...words, { name: 'SUPPORT', weight: support }])
-    return { ...known, score, scoreMin: extra + (isAgreed ? AGREED_SCORE_MIN : word + supportMin) }
-  }
-  const score = symbolScore([...symbols, agreement])
-  const usual = hasModel ? NOTICE_SCORE_MIN : NOTICE_SCORE_MIN_WITHOUT_MODEL[manner]
-  const scoreMin = extra + (isAgreed ? Math.min(usual, AGREED_SCORE_MIN) : usual)
-  const lacking = word < COMPLAINT_WEIGHT_MAX ? SUPPORT_MIN.withoutModel - support : 0
-  return { ...known, score, scoreMin, ...(lacking > 0 && { lacking: rounded(lacking) }) }
-}
-
-/**
- * Whether a symbol speaks against a message, or rests on what others said about it. Signs of wanted
- * mail that every sender can give do not count: a signature, links to the own domain, usual words
- * of wanted mail, an address for unsubscribing.
- */
-function countsForSupport({ weight, basis }: VerdictSymbol): boolean {
-  return weight > 0 || basis === 'known' || basis === 'operator' || basis === 'words'
 }
 
 /**
@@ -374,61 +222,6 @@ function throughService(judged: Judged): Consequence | undefined {
 
 function hasSureOrigin({ origin, originConfidenceMin }: Judged): boolean {
   return origin !== undefined && origin.confidence >= originConfidenceMin
-}
-
-/** Whether a sender continued although the reporter is unsubscribed, or says so. */
-export function isContinued({ before, isConfirmed }: Complaint): boolean {
-  return before === 'unsubscribed' || (before === 'advised' && isConfirmed)
-}
-
-/**
- * Returns why a complaint is not taken at its word; undefined if it is. `bulk`, `list`: its
- * recipient may have subscribed to the message; `unconfirmed`: the message may be wanted, or its
- * recipient may not have followed the advice to unsubscribe, and the reporter has not confirmed the
- * complaint, or the signs of wanted mail outweigh the confirmation; `unsupported`: nothing but the
- * statement of a new reporter speaks against the message.
- */
-export function doubtOf(complaint: Complaint): ComplaintDoubt | undefined {
-  const { kind, manner, isConfirmed, before, isCorrespondent, lacking } = complaint
-  const missing = missingScore(complaint)
-  if (kind === 'not-spam' || isContinued(complaint)) return undefined
-  const isOfList = (manner === 'bulk' || manner === 'list') && !isCorrespondent
-  if (missing > 0 && kind === 'spam' && isOfList && before === undefined) return manner
-  if (missing > (isConfirmed ? CONFIRMATION_WEIGHT : 0)) return 'unconfirmed'
-  return lacking === undefined ? undefined : 'unsupported'
-}
-
-/** Returns the score that is missing for a notice; 0 or less if it suffices. */
-function missingScore({ score, scoreMin, isCorrespondent }: Complaint): number {
-  return scoreMin + (isCorrespondent ? CORRESPONDENT_EXTRA : 0) - score
-}
-
-function rounded(score: number): number {
-  return Math.round(score * 100) / 100
-}
-
-/** What a complaint lacks to be forwarded, and what would suffice. */
-export type Shortfall = {
-  score: number
-  /** Whether the reporter's confirmation would suffice. */
-  isEnoughConfirmed: boolean
-  /** The number of other reporters of the campaign that would suffice; 0 if no number would. */
-  reporters: number
-}
-
-/** Returns what a complaint lacks to be forwarded; undefined if its score suffices. */
-export function shortfallOf(complaint: Complaint, facts: Facts): Shortfall | undefined {
-  if (doubtOf(complaint) === undefined) return undefined
-  const { kind, manner, lacking = 0 } = complaint
-  const score = rounded(Math.max(missingScore(complaint), lacking))
-  const room = takesAgreement(kind, manner, facts)
-    ? AGREEMENT_WEIGHT_MAX - agreementOf(kind, manner, facts)
-    : 0
-  return {
-    score,
-    isEnoughConfirmed: doubtOf({ ...complaint, isConfirmed: true }) === undefined,
-    reporters: score <= room ? Math.ceil(score / AGREEMENT_WEIGHT) : 0,
-  }
 }
 
 function looksOf({ kind, before, isCorrespondent, manner }: Complaint) {

@@ -10,7 +10,7 @@ import {
   takeProposal,
 } from '../../marketers/marketer-actions.ts'
 import { findRegistered, listRegistered, shippedService } from '../../marketers/registry.ts'
-import { UNSUBSCRIBE_DAYS } from '../../verdict/consequences.ts'
+import { UNSUBSCRIBE_DAYS } from '../../verdict/complaint.ts'
 import { type Marketer, marketerKinds, marketerStates } from '../../verdict/marketers/marketer.ts'
 import type { Form } from '../pages/form.ts'
 import { queryOf } from '../pages/render.ts'

@@ -238,7 +238,7 @@ test.for([
   const { app, person, report, analyze, later, told } = await site()
   const copy = Buffer.from(replyMessage('a').toString().replaceAll('198.51.100.23', ip))
   const kept = await report(await person({ days: 3 }), copy)
-  const sent = await report(await person({ days: 3 }))
+  const sent = await report(await person({ days: 3, isVouched: true }))
   await confirmReport(app, sent)
   await analyze([sent])
   expect([await told(kept), await told(sent)]).toEqual([[], ['complaint queued']])

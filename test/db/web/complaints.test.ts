@@ -128,7 +128,9 @@ test('an explanation says what each symbol changed, and what the rules of today 
   const confirmed = await reportReply('why-confirmed')
   await api(confirmed, '/confirmation', 'POST')
   await analyze(confirmed)
-  expect(await explained(confirmed)).toContain('3 on. Confirmed by the reporter, which counts 2.5')
+  expect(await explained(confirmed)).toContain(
+    '3 on. Confirmed by the reporter or by an abuse desk, which counts 2.5',
+  )
   const id = await site.report(ann, spamMessage('clear'))
   await analyze(id)
   expect(await explained(id)).toContain(

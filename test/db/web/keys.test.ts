@@ -122,6 +122,10 @@ const argumentsOf: Record<string, readonly (readonly string[])[]> = {
   'consumers show': [[shown.consumer]],
   'marketers show': [['sendgrid']],
   'models show': [['1']],
+  'models test': [['1']],
+  'rule-lists show': [['casino-words']],
+  // Reads stored messages, and shows only the given entries.
+  'rule-lists try': [],
   // Writes a file with the model.
   'models export': [],
 }

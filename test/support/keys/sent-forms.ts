@@ -127,6 +127,25 @@ const administration: Record<string, FormsOf> = {
     const fields = { id, name: 'x', vendor: 'other', signers: 'training.example.org' }
     return [{ at: '/admin/simulations', fields }]
   },
+  '/admin/campaigns/:id': ({ shown: { campaign } }) => {
+    const at = `/admin/campaigns/${campaign}`
+    return [{ at, fields: { do: 'decide', says: 'spam', reason } }]
+  },
+  '/admin/rule-lists': () => [
+    {
+      at: '/admin/rule-lists',
+      fields: { do: 'add', list: 'sent-words', kind: 'words', note: reason },
+    },
+  ],
+  '/admin/rule-lists/:list': () => [
+    { at: '/admin/rule-lists/casino-words', fields: { do: 'remove', entries: 'roulette' } },
+  ],
+  '/admin/rule-lists/:list/add': () => [
+    { at: '/admin/rule-lists/casino-words/add', fields: { entries: 'roulette', note: reason } },
+  ],
+  '/admin/rule-lists/:list/try': () => [
+    { at: '/admin/rule-lists/casino-words/try', fields: { entries: 'roulette' } },
+  ],
   '/admin/models': () => [{ at: '/admin/models', fields: { version: '1', automatic: 'off' } }],
   '/admin/rules/edit': () =>
     ['check', 'try', 'apply'].map((word) => {
@@ -291,6 +310,9 @@ const api: Record<string, FormsOf> = {
   ],
   'post /api/v1/reports/bulk': () => [
     { at: '/api/v1/reports/bulk', json: { reports: 'x' }, isRefused: true },
+  ],
+  'post /api/v1/reports/look': () => [
+    { at: '/api/v1/reports/look', json: { message: 'x' }, isRefused: true },
   ],
   'post /api/v1/reports/:id/confirmation': ({ reported }) =>
     reported.map((id) => ({

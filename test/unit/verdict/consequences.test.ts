@@ -1,14 +1,8 @@
 import { expect, test } from 'vitest'
 import { phrase } from '../../../src/phrase.ts'
 import type { RecognizedMarketer } from '../../../src/pieces/marketer.ts'
-import {
-  complaintOf,
-  consequenceOf,
-  doubtOf,
-  type Judged,
-  markToAskAbout,
-  shortfallOf,
-} from '../../../src/verdict/consequences.ts'
+import { complaintOf, doubtOf, shortfallOf } from '../../../src/verdict/complaint.ts'
+import { consequenceOf, type Judged, markToAskAbout } from '../../../src/verdict/consequences.ts'
 import type { Facts } from '../../../src/verdict/facts/fact.ts'
 import {
   decide,
