@@ -341,8 +341,24 @@ function classOf(score: number, facts: Facts, estimate: Estimate | undefined): V
   const isMachineMail = facts.message?.kind !== 'message'
   if (score >= SPAM_SCORE_MIN) return unwantedClass(facts, estimate)
   if (isMachineMail) return 'undecided'
-  if (isVerifiedBulk(facts)) return 'marketing'
+  const isGiven = facts.report?.is_given === true
+  const isBulk = !isGiven && score <= 0 && isUnverifiedBulk(facts)
+  if (isBulk || isVerifiedBulk(facts)) return 'marketing'
   return score <= WANTED_SCORE_MAX ? 'legitimate' : 'undecided'
+}
+
+/**
+ * Whether the address for unsubscribing is of the author's domain, and nobody verified signatures:
+ * so mail servers see most newsletters. Counts only without a report, which it could prevent, and
+ * if nothing else speaks against the message.
+ */
+function isUnverifiedBulk({ authentication, bulk, message, origin }: Facts): boolean {
+  return (
+    authentication?.checked !== true &&
+    bulk?.unsubscribe_of_author === true &&
+    message?.has_list_unsubscribe === true &&
+    origin?.has_forged_hop !== true
+  )
 }
 
 /**

@@ -21,6 +21,7 @@ const pages = [
   ...['docs/operators/rules.md', 'docs/operators/models.md', 'docs/operators/feedback.md'],
   ...['docs/operators/marketers.md', 'docs/operators/limits.md'],
   ...['docs/operators/outgoing.md', 'docs/operators/statistics.md'],
+  'docs/operators/simulations.md',
   ...['docs/operators/queues.md', 'docs/operators/health.md', 'docs/operators/sources.md'],
 ]
 
@@ -128,6 +129,7 @@ async function writeFiles(): Promise<void> {
     'message.eml': spamMessage('documents'),
     'second.eml': spamMessage('second'),
     'invoice.pdf': 'an invoice',
+    'hosts.txt': 'bad.example\n',
     'passage.txt': 'A passage of a message that is long enough to be counted as a text of its own.',
     'ip2asn-combined.tsv.gz': gzipSync('192.0.2.0\t192.0.2.255\t64496\tFR\tEXAMPLE\n'),
     'delegated-ripencc-extended-latest': registry,

@@ -34,7 +34,7 @@ import {
 } from '../support/twin-sites.ts'
 
 /** The number of reports: enough for several of a reporter in one campaign. */
-const REPORTS = 60
+const REPORTS = 120
 /** The speed of actions: ten reports a step. */
 const SPEED = 600
 const [MINUTE_MS, HOUR_MS, DAY_MS] = [60_000, 3_600_000, 86_400_000]

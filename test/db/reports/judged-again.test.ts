@@ -70,7 +70,8 @@ async function site(env: Record<string, string> = {}) {
     },
     /** Does what is done a minute later; returns the reports that were judged again. */
     async later(atOnce = 200) {
-      await pool.query(`update campaign_events set noted_at = noted_at - interval '1 minute'`)
+      const noted = new Date(Date.now() - 61_000)
+      await pool.query('update campaign_events set noted_at = $1', [noted])
       await runJudgeCampaigns(app, { pauseMs: 0, atOnce })
       const rows = await app.rows(`select id from reports where state = 'received' order by id`)
       const ids = rows.map(({ id }) => String(id))
