@@ -91,7 +91,7 @@ test.for(languages)(
     await page.keyboard.type('green lamp over water')
     await press(page, 'main button[type=submit]')
     await arrive(texts('report.lead'))
-    const raw = spamMessage(`newcomer ${language}`)
+    const raw = clearSpam(`newcomer ${language}`)
     const file = { name: 'spam.eml', mimeType: 'message/rfc822', buffer: raw }
     await page.setInputFiles('#messages', [file])
     await press(page, '#report button[type=submit]')
@@ -108,6 +108,13 @@ test.for(languages)(
     expect(seconds).toBeLessThan(SECONDS_MAX)
   },
 )
+
+/** Composes spam that speaks against itself: the word of a newcomer alone is not forwarded. */
+function clearSpam(mark: string): Buffer {
+  const link = '<p>Buy <a href="http://watches.example/only-today/from-your-friends">here</a>.</p>'
+  const text = spamMessage(mark).toString().replace('text/plain', 'text/html')
+  return Buffer.from(text.replace(/^Buy at .*$/m, link))
+}
 
 /** The questions of a reader, and the words that answer each, in any language. */
 function answersOf(language: Language): Record<string, string> {
