@@ -212,12 +212,13 @@ const PORT_TRIES = 100
 export async function freePort(reserved: readonly (number | undefined)[] = []): Promise<number> {
   for (let tries = 0; tries < PORT_TRIES; tries++) {
     const port = PORTS.first + (systemRandom(2).readUInt16BE() % PORTS.count)
-    if (!reserved.includes(port) && (await isFree(port))) return port
+    if (!reserved.includes(port) && (await isPortFree(port))) return port
   }
   throw new Error(`No port is free from ${PORTS.first} up.`)
 }
 
-function isFree(port: number): Promise<boolean> {
+/** Whether nothing listens on a TCP port of the loopback address. */
+export function isPortFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = createServer()
     probe.once('error', () => resolve(false))

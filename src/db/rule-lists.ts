@@ -66,13 +66,16 @@ export async function countRuleLists(db: Db): Promise<{ lists: number; entries: 
 
 const ROWS_AT_ONCE = 1_000
 
-/** Adds entries to a list, or changes their note and end; returns the number of new ones. */
+/**
+ * Adds entries to a list, or changes their note and end; returns the number of new ones, and of the
+ * entries of all lists.
+ */
 export async function putRuleListEntries(
   tx: Db,
   list: string,
   values: readonly string[],
   { note, addedAt, expiresAt }: Pick<StoredRuleListEntry, 'note' | 'addedAt' | 'expiresAt'>,
-): Promise<number> {
+): Promise<{ added: number; all: number }> {
   await raiseEdition(tx)
   const before = (await countRuleLists(tx)).entries
   const sorted = values.toSorted()
@@ -86,7 +89,8 @@ export async function putRuleListEntries(
       on conflict (list, value) do update set note = excluded.note,
         expires_at = excluded.expires_at`)
   }
-  return (await countRuleLists(tx)).entries - before
+  const all = (await countRuleLists(tx)).entries
+  return { added: all - before, all }
 }
 
 /** Removes entries from a list; returns those that it had. */

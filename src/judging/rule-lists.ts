@@ -93,14 +93,13 @@ export const addRuleListEntries = defineAction({
     if ('problems' in read) return read
     const expiresAt = endOf(days, context)
     const changed = { note, addedAt: context.at, expiresAt }
-    const count = await putRuleListEntries(tx, list, read.values, changed)
-    const { entries: all } = await countRuleLists(tx)
+    const { added, all } = await putRuleListEntries(tx, list, read.values, changed)
     if (all > ruleListBounds.entriesMax) {
       const most = ruleListBounds.entriesMax
       return problem(`All lists together may have ${most} entries. Remove some first.`, 'entries')
     }
     const term = expiresAt ? `until ${dateOf(expiresAt)}` : 'without end'
-    return { done: 'added', count, audit: `${shown(list, read.values)}, ${term}: ${note}` }
+    return { done: 'added', count: added, audit: `${shown(list, read.values)}, ${term}: ${note}` }
   },
 })
 

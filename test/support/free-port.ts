@@ -1,4 +1,4 @@
-import { createServer } from 'node:net'
+import { isPortFree } from '../../src/db/embedded.ts'
 
 /**
  * The ports of tests: above the ephemeral ports of Linux, and apart from those that an embedded
@@ -15,15 +15,7 @@ export async function freePort(): Promise<number> {
   for (let tries = 0; tries < PORTS.count; tries += WORKERS) {
     next = (next + WORKERS) % PORTS.count
     const port = PORTS.first + next - (next % WORKERS) + worker
-    if (await isFree(port)) return port
+    if (await isPortFree(port)) return port
   }
   throw new Error(`No port is free from ${PORTS.first} up.`)
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = createServer()
-    probe.once('error', () => resolve(false))
-    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
-  })
 }
