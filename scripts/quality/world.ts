@@ -92,6 +92,9 @@ export type World = {
   close: () => Promise<void>
 }
 
+const DAY_MS = 86_400_000
+/** The days on which the accounts of a measurement signed up. */
+const SIGN_UP_DAYS = 3_000
 const BATCH = 50
 /** Maximum number of questions about machines that one report brings. */
 const ANSWERS_MAX = 6
@@ -148,12 +151,14 @@ export async function openWorld(time?: Clock, dns?: DnsTools): Promise<World> {
     })
   }
 
-  async function addReporter(
-    isUnproven: boolean,
-    email = `reporter-${++accounts}@reporters.example`,
-  ): Promise<string> {
+  /** Adds an account; without an address, one that signed up alone on its day, at its domain. */
+  async function addReporter(isUnproven: boolean, address?: string): Promise<string> {
+    const nth = ++accounts
+    const email = address ?? `reporter@of-${nth}.example`
+    const ageMs = address === undefined ? (1 + (nth % SIGN_UP_DAYS)) * DAY_MS : 0
     const request = { email, password: undefined, role: null, wantsToken: false, isUnproven }
-    return (await addAccount(request, { pool, clock })).id
+    const signedUp = () => new Date(clock().getTime() - ageMs)
+    return (await addAccount(request, { pool, clock: signedUp })).id
   }
 
   async function settle(): Promise<void> {

@@ -4,7 +4,7 @@ import type { Fingerprints } from '../pieces/fingerprints.ts'
 import { shardOf, uuidOf } from '../world.ts'
 import { lockClasses } from './lock-keys.ts'
 import type { Db } from './pool.ts'
-import { isId, isOneOfIds, prepared, preparedInsert, preparedRowsOf } from './prepared.ts'
+import { isId, isOneOf, isOneOfIds, prepared, preparedInsert, preparedRowsOf } from './prepared.ts'
 import { bigintArray, numberOf, rowOf, rowsOf, valuesOf } from './rows.ts'
 
 /** A campaign, with the fingerprints of its first message. */
@@ -255,13 +255,14 @@ export type CampaignWitnesses = {
 }
 
 /** Returns the witnesses of campaigns by id, unordered. */
-export function findWitnesses(
+export async function findWitnesses(
   db: Db,
   campaignIds: readonly string[],
 ): Promise<Omit<CampaignWitnesses, 'day'>[]> {
-  return rowsOf(db)`
+  if (campaignIds.length === 0) return []
+  return preparedRowsOf(db)`
     select campaign_id as "campaignId", content, complainants from campaign_witnesses
-    where campaign_id = any(${campaignIds}::uuid[])`
+    where ${isOneOf('campaign_id', campaignIds, 'uuid[]')}`
 }
 
 /** Inserts or replaces the witnesses of campaigns, given in the order of their ids. */

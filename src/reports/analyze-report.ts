@@ -52,6 +52,7 @@ import {
   toCount,
 } from './read-messages.ts'
 import { decidedAbout, type DecisionsOf, findDecisions } from './campaign-decisions.ts'
+import { countOtherComplainants } from './other-complainants.ts'
 import { findPaced } from './pace-reporters.ts'
 import { askable, findRelays, type ReportRelays } from './relays.ts'
 import {
@@ -226,6 +227,8 @@ type LookedUp = Found & {
   /** How often reporters have answered the questions of their uncertain reports. */
   answers: ReadonlyMap<string, number>
   decisionsOf: DecisionsOf
+  /** The number of other independent complainants, by report. */
+  others: ReadonlyMap<string, number>
   /** The reports that are judged again, and that the counters contain. */
   counted: ReadonlySet<string>
 }
@@ -245,10 +248,11 @@ async function lookUp(
     origin && origin.confidence >= app.config.originConfidenceMin ? [] : [report.id],
   )
   const campaigns = findCampaigns(analyses, found.idle, app)
-  const [campaignOf, decisionsOf, counted, networks, { standings, paced }, answers] =
+  const [campaignOf, decisionsOf, others, counted, networks, { standings, paced }, answers] =
     await Promise.all([
       campaigns,
       campaigns.then((campaignOf) => findDecisions(near, campaignOf)),
+      campaigns.then((campaignOf) => countOtherComplainants(near, reports, campaignOf)),
       listAmongCounts(
         near,
         reports.map(({ id }) => id),
@@ -259,7 +263,7 @@ async function lookUp(
       }),
       countEvents(near, 'answered', uncertain),
     ])
-  const again = { decisionsOf, counted: new Set(counted) }
+  const again = { decisionsOf, others, counted: new Set(counted) }
   return { ...found, ...again, campaignOf, networks, standings, paced, answers }
 }
 
@@ -294,7 +298,7 @@ async function judge(
       reporterId: report.reporterId,
       verdict: judgedCase.verdict,
       complaint: complaintOf(
-        { kind: report.kind, isConfirmed, isResolved },
+        { kind: report.kind, isConfirmed, isResolved, others: known.others.get(report.id) },
         { ...judgedCase, isRelayed: isRelayed(judgedCase.subjects) },
       ),
       isLearned: report.channel === 'learn',

@@ -75,7 +75,7 @@ export async function explainReport(db: Db, id: string): Promise<Explanation | u
     report,
     analysis,
     complaint,
-    shortfall: shortfallOf(complaint, facts),
+    shortfall: shortfallOf(complaint, { verdict, facts }),
     history: historyOf(complaint),
     karma: karmaIn(facts),
     symbols: explained(verdict, resultOf),

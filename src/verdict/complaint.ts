@@ -31,6 +31,11 @@ export type Complaint = {
   isConfirmed: boolean
   isResolved?: boolean | undefined
   /**
+   * How many other reporters complained about the campaign independently, at most three. Counters
+   * count reporters by day, so they alone would let a person agree with themselves.
+   */
+  others?: number | undefined
+  /**
    * What was done against mail of this sender before: the reporter was advised how to unsubscribe,
    * or the sender accepted our request to unsubscribe the reporter. Absent if neither was done, or
    * if the sender had less than `UNSUBSCRIBE_DAYS` until it sent this message.
@@ -93,15 +98,16 @@ const COMPLAINTS_PER_PRAISE_MIN = 3
  * small, and does not depend on karma. It is 0 for list mail, and for bulk mail whose author
  * reporters here wanted: some recipients of every newsletter call it spam instead of unsubscribing.
  */
-function agreementOf(kind: Complaint['kind'], manner: Manner, facts: Facts): number {
+function agreementOf({ kind, others }: Statement, manner: Manner, facts: Facts): number {
   if (!takesAgreement(kind, manner, facts)) return 0
   const { seen } = facts
-  const others = (['campaign', 'text'] as const).map((part) => {
+  const counts = (['campaign', 'text'] as const).map((part) => {
     const complaints = Number(seen?.[`${part}_reporters_weeks`] ?? 0)
     const praise = Number(seen?.[`${part}_ham_weeks`] ?? 0)
     return complaints >= praise * COMPLAINTS_PER_PRAISE_MIN ? complaints : 0
   })
-  return Math.min(AGREEMENT_WEIGHT_MAX, AGREEMENT_WEIGHT * Math.max(...others))
+  const agreeing = Math.min(others ?? Infinity, Math.max(...counts))
+  return Math.min(AGREEMENT_WEIGHT_MAX, AGREEMENT_WEIGHT * agreeing)
 }
 
 function takesAgreement(kind: Complaint['kind'], manner: Manner, facts: Facts): boolean {
@@ -123,13 +129,17 @@ function isNoWordAgainst({ basis, weight }: VerdictSymbol): boolean {
   return basis !== 'words' || weight <= 0
 }
 
+/** What people say about a message. */
+type Statement = Pick<Complaint, 'kind' | 'isConfirmed' | 'isResolved' | 'others'>
+
 /** Returns the complaint of a report, from its verdict and the facts that the verdict rests on. */
 export function complaintOf(
-  { kind, isConfirmed, isResolved }: Pick<Complaint, 'kind' | 'isConfirmed' | 'isResolved'>,
+  statement: Statement,
   { verdict, facts, isRelayed }: { verdict: Verdict; facts: Facts; isRelayed: boolean },
 ): Complaint {
+  const { kind, isConfirmed, isResolved, others: complainants } = statement
   const manner = mannerOf(facts)
-  const agreement = { name: 'AGREEMENT', weight: agreementOf(kind, manner, facts) }
+  const agreement = { name: 'AGREEMENT', weight: agreementOf(statement, manner, facts) }
   const symbols = verdict.symbols.filter(isNoWordAgainst).map(limitedComplaint)
   const words = symbols.filter(({ basis }) => basis === 'word')
   const others = symbols.filter(({ basis }) => basis !== 'word')
@@ -139,7 +149,8 @@ export function complaintOf(
   const supportMin = hasModel ? SUPPORT_MIN.withModel : SUPPORT_MIN.withoutModel
   const extra = isRelayed ? RELAYED_EXTRA : 0
   const isAgreed = agreement.weight >= AGREEMENT_WEIGHT_MAX && word > AGREEMENT_WEIGHT && !isRelayed
-  const known = { kind, manner, isRelayed, isConfirmed, isResolved }
+  const said = { kind, isConfirmed, isResolved, others: complainants }
+  const known = { ...said, manner, isRelayed }
   if (manner === 'bulk' && !isWelcomeBulk(manner, facts)) {
     const score = symbolScore([...words, { name: 'SUPPORT', weight: support }])
     return { ...known, score, scoreMin: extra + (isAgreed ? AGREED_SCORE_MIN : word + supportMin) }
@@ -188,10 +199,6 @@ export function missingScore({ score, scoreMin, isCorrespondent }: Complaint): n
   return scoreMin + (isCorrespondent ? CORRESPONDENT_EXTRA : 0) - score
 }
 
-function rounded(score: number): number {
-  return Math.round(score * 100) / 100
-}
-
 /** What a complaint lacks to be forwarded, and what would suffice. */
 export type Shortfall = {
   score: number
@@ -202,16 +209,26 @@ export type Shortfall = {
 }
 
 /** Returns what a complaint lacks to be forwarded; undefined if its score suffices. */
-export function shortfallOf(complaint: Complaint, facts: Facts): Shortfall | undefined {
+export function shortfallOf(
+  complaint: Complaint,
+  { verdict, facts }: { verdict: Verdict; facts: Facts },
+): Shortfall | undefined {
   if (doubtOf(complaint) === undefined) return undefined
-  const { kind, manner, lacking = 0 } = complaint
-  const score = rounded(Math.max(missingScore(complaint), lacking))
-  const room = takesAgreement(kind, manner, facts)
-    ? AGREEMENT_WEIGHT_MAX - agreementOf(kind, manner, facts)
-    : 0
-  return {
-    score,
-    isEnoughConfirmed: doubtOf({ ...complaint, isConfirmed: true }) === undefined,
-    reporters: score <= room ? Math.ceil(score / AGREEMENT_WEIGHT) : 0,
+  const { isRelayed, lacking = 0 } = complaint
+  const isEnoughWith = (reporters: number) => {
+    const seen = { ...facts.seen, campaign_reporters_weeks: reporters }
+    const said = { ...complaint, others: reporters }
+    const its = complaintOf(said, { verdict, facts: { ...facts, seen }, isRelayed })
+    return doubtOf({ ...complaint, ...its }) === undefined
   }
+  const known = complaint.others ?? 0
+  return {
+    score: rounded(Math.max(missingScore(complaint), lacking)),
+    isEnoughConfirmed: doubtOf({ ...complaint, isConfirmed: true }) === undefined,
+    reporters: [1, 2].find((more) => isEnoughWith(known + more)) ?? 0,
+  }
+}
+
+function rounded(score: number): number {
+  return Math.round(score * 100) / 100
 }

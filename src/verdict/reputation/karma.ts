@@ -133,16 +133,26 @@ export function countIndependent(witnesses: readonly Account[], from?: Account):
 const COMPLAINANTS_MAX = 3
 
 /**
- * Returns the number of independent reporters who complain about a campaign, at most three. An
- * account that an operator did not create counts from the day after its sign-up, so that nobody can
- * have a campaign judged again by accounts that were made for it.
+ * Returns the number of independent reporters who complain about a campaign, at most three; with
+ * `from`, of those who are independent of this reporter, without the reporter. An account that an
+ * operator did not create counts from the day after its sign-up, so that nobody can have a campaign
+ * judged again by accounts that were made for it.
  */
-export function countComplainants(witnesses: readonly Witness[]): number {
+export function countComplainants(
+  witnesses: readonly Witness[],
+  from?: Pick<Witness, 'reporterId' | 'signUpDay'>,
+): number {
   const complaining = witnesses.filter(
-    ({ side, isVouched, isYoung }) =>
-      (side === 'bad' || side === 'doubted') && (isVouched || !isYoung),
+    ({ reporterId, side, isVouched, isYoung }) =>
+      (side === 'bad' || side === 'doubted') &&
+      (isVouched || !isYoung) &&
+      reporterId !== from?.reporterId,
   )
-  return Math.min(COMPLAINANTS_MAX, countIndependent(complaining))
+  const own = from && {
+    ...{ isVouched: false, circle: NO_CIRCLE, signUpDay: from.signUpDay & 0xffff },
+    ...witnesses.find(({ reporterId }) => reporterId === from.reporterId),
+  }
+  return Math.min(COMPLAINANTS_MAX, countIndependent(complaining, own))
 }
 
 /**

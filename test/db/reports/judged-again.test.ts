@@ -119,11 +119,13 @@ test.for([
   ['accounts at one mail domain', [9, 8, 7].map((days) => ({ days, domain: 'own.example' })), 1],
   ['accounts of one day', [{ days: 9 }, { days: 9 }, { days: 9 }], 1],
   ['accounts of today', [{ days: 9 }, { days: 0 }, { days: 0 }], 1],
-] as const)('%s do not have a campaign judged again', async ([, accounts, copies]) => {
-  const { person, report, campaigns } = await site()
+] as const)('%s do not agree, and have nothing judged again', async ([, accounts, copies]) => {
+  const { person, report, campaigns, told } = await site()
   for (const account of accounts) {
     const id = await person(account)
-    for (let copy = 0; copy < copies; copy++) await report(id, replyMessage(`copy${copy}`))
+    for (let copy = 0; copy < copies; copy++) {
+      expect(await told(await report(id, replyMessage(`copy${copy}`)))).toEqual([])
+    }
   }
   expect(await campaigns()).toEqual([])
   await report(await person({ days: 5 }))

@@ -1,15 +1,10 @@
 import { expect, test } from 'vitest'
 import { phrase } from '../../../src/phrase.ts'
 import type { RecognizedMarketer } from '../../../src/pieces/marketer.ts'
-import { complaintOf, doubtOf, shortfallOf } from '../../../src/verdict/complaint.ts'
+import { complaintOf, doubtOf } from '../../../src/verdict/complaint.ts'
 import { consequenceOf, type Judged, markToAskAbout } from '../../../src/verdict/consequences.ts'
 import type { Facts } from '../../../src/verdict/facts/fact.ts'
-import {
-  decide,
-  type SymbolBasis,
-  type Verdict,
-  type VerdictSymbol,
-} from '../../../src/verdict/verdict.ts'
+import { decide, type SymbolBasis, type VerdictSymbol } from '../../../src/verdict/verdict.ts'
 
 const sign = (basis: SymbolBasis, weight: number): VerdictSymbol => {
   return { name: 'A_SIGN', weight, meaning: 'A sign of the test.', basis }
@@ -292,34 +287,8 @@ test.for([
   expect(consequenceOf(its)).toMatchObject({ action })
 })
 
-test.for([
-  ['nothing, if it suffices', {}, undefined],
-  ['a confirmation or another report', { score: 3 }, [0.5, true, 1]],
-  ['two other reports or a confirmation', { score: 2.01 }, [1.49, true, 2]],
-  ['a confirmation only', { score: 1.5 }, [2, true, 0]],
-  ['more than one change', { score: 0 }, [3.5, false, 0]],
-  ['another report of bulk mail', { manner: 'bulk', score: 3 }, [0.5, false, 1]],
-  ['no other reports of list mail', { manner: 'list', score: 3 }, [0.5, false, 0]],
-  ['two other reports, not a confirmation', { lacking: 1.2 }, [1.2, false, 2]],
-  ['2.5 more about a correspondent', { isCorrespondent: true, score: 5 }, [1, true, 2]],
-] as const)('a complaint lacks %s', ([, change, lacks]) => {
-  const shortfall = shortfallOf(complaint(change), {})
-  const [score, isEnoughConfirmed, reporters] = lacks ?? []
-  expect(shortfall).toEqual(lacks && { score, isEnoughConfirmed, reporters })
-})
-
-test('other reports that count already leave less room for more', () => {
-  const facts = { seen: { campaign_reporters_weeks: 1 } }
-  const lacks = (score: number) => shortfallOf(complaint({ score }), facts)?.reporters
-  expect([lacks(2.75), lacks(2.74)]).toEqual([1, 0])
-})
-
-const model = { ...sign('model', 1), name: 'MODEL' }
-const unsure = { isSure: false, isPhishing: false }
-const judgedAs = (facts: Facts, symbols: readonly VerdictSymbol[], probability?: number) => {
-  const estimate = probability === undefined ? undefined : { ...unsure, probability }
-  const its = { ...verdict('spam', ...symbols), estimate } as Verdict
-  return { facts, verdict: its, isRelayed: false }
+const judgedAs = (facts: Facts, symbols: readonly VerdictSymbol[]) => {
+  return { facts, verdict: verdict('spam', ...symbols), isRelayed: false }
 }
 const said = { kind: 'spam', isConfirmed: false } as const
 const list = {
@@ -330,26 +299,6 @@ const list = {
 const bulk = { authentication: { author_stands_behind: true, unsubscribe_signed: true } }
 const welcome = { reputation: { author_domain_score: 0.25, author_domain_weight: 1 } }
 const verified = { authentication: { author_stands_behind: true } }
-
-test.for<[string, Facts, Judged['complaint']['manner'], number]>([
-  ['plain mail', {}, 'plain', 1],
-  ['a reply', { headers: { is_answer: true } }, 'reply', 3],
-  ['mail that offers to unsubscribe', { links: { has_unsubscribe: true } }, 'plain', 1],
-  ['bulk mail of a welcome author', { ...bulk, ...welcome }, 'bulk', 5],
-  ['list mail', list, 'list', 5],
-  ['a receipt', { ...verified, text: { receipt_words: 2 } }, 'receipt', 3],
-  ['a verified author', { ...verified, text: { receipt_words: 1 } }, 'plain', 1],
-  ['what only says so', { text: { receipt_words: 9 } }, 'plain', 1],
-])('%s is forwarded above a score of its own', ([, facts, manner, withoutModel]) => {
-  const symbols = [sign('word', 6), sign('content', 2)]
-  const known = { kind: 'spam', manner, isRelayed: false, isConfirmed: false }
-  const bare = judgedAs(facts, symbols)
-  expect(complaintOf(said, bare)).toEqual({ ...known, score: 4.5, scoreMin: withoutModel })
-  const modeled = judgedAs(facts, [...symbols, model], 0.7)
-  expect(complaintOf(said, modeled)).toEqual({ ...known, score: 5.5, scoreMin: 3.5 })
-  const relayed = complaintOf(said, { ...modeled, isRelayed: true })
-  expect(relayed).toEqual({ ...known, isRelayed: true, score: 5.5, scoreMin: 6 })
-})
 
 test('nobody is asked to confirm a complaint that would not be forwarded today', () => {
   const paceObstacle = phrase('reporter-paced', { count: 20 })
@@ -362,15 +311,6 @@ test('a forwarder is not accused', () => {
   const why = [phrase('looks-forwarded')]
   expect(consequenceOf({ ...judged, askable: [] })).toEqual({ action: 'keep', why })
   expect(consequenceOf(judged)).toMatchObject({ action: 'ask', about: ['192.0.2.10'] })
-})
-
-test.for([
-  ['one other reporter', { campaign_reporters_weeks: 1 }, 2.25],
-  ['a crowd, which may be bought,', { text_reporters_weeks: 90, text_ham_weeks: 30 }, 3],
-  ['a campaign that many want', { campaign_reporters_weeks: 9, campaign_ham_weeks: 4 }, 1.5],
-] as const)('%s supports a complaint by a little', ([, seen, score]) => {
-  const judged = judgedAs({ seen }, [sign('word', 1.5)])
-  expect(complaintOf(said, judged)).toMatchObject({ score })
 })
 
 /** The consequence for a message at the first, second and third complaint about it. */
@@ -450,16 +390,6 @@ test('what is judged phishing never gets advice, whoever signed it', () => {
   const change = { verdict: verdict('phishing', ...phishing) }
   expect(actions(bulk, phishing, change)).toEqual(Array(3).fill('forward'))
   expect(actions(bulk, phishing, { ...change, marketer })).toEqual(Array(3).fill('forward'))
-})
-
-test('words that an operator looks for do not help a complaint, but may prevent one', () => {
-  const scoreOf = (...symbols: VerdictSymbol[]) => {
-    const verdict: Verdict = { class: 'undecided', score: 0, symbols }
-    const given = { verdict, facts: {}, isRelayed: false }
-    return complaintOf({ kind: 'spam', isConfirmed: false }, given).score
-  }
-  expect(scoreOf(sign('word', 1.5), sign('words', 2.5))).toBe(1.5)
-  expect(scoreOf(sign('word', 1.5), sign('words', -2.5))).toBe(-1)
 })
 
 test('a simulation has an action of its own, whatever else speaks for a notice', () => {
