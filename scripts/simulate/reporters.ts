@@ -12,6 +12,7 @@ import { PROVEN_KARMA_MIN } from '../../src/verdict/reputation/detail.ts'
 import type { Reputation } from '../../src/verdict/reputation/reputation.ts'
 import type { Subject } from '../../src/verdict/reputation/subject.ts'
 import type { Sample } from '../quality/read-corpus.ts'
+import { signedAnew, testZone } from '../quality/sign-anew.ts'
 import { type Kept, openWorld, type World } from '../quality/world.ts'
 import { forgeryOf, variantFor } from './mail.ts'
 import { makePeople, oneByWeight, oneOf, type Person, type Role } from './people.ts'
@@ -59,6 +60,8 @@ type Planned = {
   person: Person
   sample: Sample
   message: Buffer
+  /** Whether somebody else wrote it than its header says, so that its signatures are not valid. */
+  isForged: boolean
   kind: ReportKind
   about: About
 }
@@ -91,7 +94,7 @@ const PHISHING_SHARE = 0.8
 export async function playReporters(play: Play): Promise<Outcome> {
   const start = Math.ceil(Date.now() / DAY_MS) * DAY_MS
   let now = start
-  const world = await openWorld(() => new Date(now))
+  const world = await openWorld(() => new Date(now), testZone)
   const listsDir = await mkdtemp(path.join(tmpdir(), 'simulated-lists-'))
   try {
     const people = makePeople(play.people, play.days, play.chance)
@@ -232,13 +235,13 @@ function planReports(
     return Math.floor(perTick) + (isDue(perTick) ? 1 : 0)
   }
   const planned: Planned[] = []
-  const add = (person: Person | undefined, rest: Omit<Planned, 'person' | 'message'> & Made) => {
+  const add = (person: Person | undefined, rest: Said & { content?: Buffer }) => {
     if (!person) return
     const { content = readFileSync(rest.sample.file), ...report } = rest
     const minutes = 1 + Math.floor(chance() * 60)
     const sentAt = new Date(now.getTime() - minutes * 60_000)
     const message = variantFor(content, person.email, sentAt, ++site.received)
-    planned.push({ person, message, ...report })
+    planned.push({ person, message, isForged: rest.content !== undefined, ...report })
   }
   for (let count = times(REPORTS_A_DAY); count > 0; count--) {
     const person = oneByWeight(others, ({ activity }) => activity, chance)
@@ -266,7 +269,8 @@ function planReports(
   return planned
 }
 
-type Made = { content?: Buffer }
+/** What somebody reports, and as what. */
+type Said = Omit<Planned, 'person' | 'message' | 'isForged'>
 
 function oneMaybe(people: readonly Person[] | undefined, chance: () => number) {
   return people && oneOf(people, chance)
@@ -279,7 +283,7 @@ function usualReport(
   day: number,
   { role }: Person,
   chance: () => number,
-): Omit<Planned, 'person' | 'message'> {
+): Said {
   const habit = Object.entries(habits[role as keyof typeof habits]) as [About, number][]
   const [about = 'unwanted'] = oneByWeight(habit, ([, share]) => share, chance) ?? []
   const weightOf = ({ size, startsOn }: Wave) => size * (waveDays[day - startsOn] ?? 0)
@@ -307,9 +311,12 @@ async function reportAll(
   const played: Played[] = []
   for (const [model, some] of Map.groupBy(planned, ({ sample }) => modelOf(sample))) {
     world.use(model)
-    const statements = some.map(({ person, kind, message }) => {
-      return { reporterId: person.id ?? '', kind, message }
-    })
+    const statements = await Promise.all(
+      some.map(async ({ person, kind, message, isForged }) => {
+        const received = isForged ? message : await signedAnew(message)
+        return { reporterId: person.id ?? '', kind, message: received }
+      }),
+    )
     const mine: Played[] = []
     for (const [index, kept] of (await world.accept(statements)).entries()) {
       const one = some[index]
