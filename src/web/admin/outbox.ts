@@ -1,5 +1,7 @@
 import { type Request, Router } from 'express'
-import { shownBytes } from '../../mail/text.ts'
+import { parseHeader } from '../../mail/header.ts'
+import { fieldsOf } from '../../mail/message.ts'
+import { firstTextPart, shownBytes, shownText } from '../../mail/text.ts'
 import { listConsumers } from '../../db/consumers.ts'
 import {
   type Feedback,
@@ -15,7 +17,7 @@ import {
   listLetters,
 } from '../../db/letters.ts'
 import { insertAudit } from '../../db/audit-log.ts'
-import { unpack } from '../../db/rows.ts'
+import { pack, unpack } from '../../db/rows.ts'
 import { concealKeysIn } from '../../mail/conceal-keys.ts'
 import { findCopy } from '../../feedback/compose-feedback.ts'
 import { releaseHeld, resendRefused } from '../../feedback/release-held.ts'
@@ -61,7 +63,13 @@ function letterRoutes(site: Site): Router {
       title: 'outbox.letter',
       async data({ req }) {
         const { letter, raw } = await readLetter(req, site)
-        return { letter, copyText: shownBytes(raw, COPY_BYTES_SHOWN) }
+        const text = await site.readText(await pack(raw)).catch(() => '')
+        return {
+          letter,
+          subject: fieldsOf(parseHeader(raw).fields).subject,
+          text: shownText(text, COPY_BYTES_SHOWN),
+          copyText: shownBytes(raw, COPY_BYTES_SHOWN),
+        }
       },
     }),
   )
@@ -123,6 +131,7 @@ export function outboxRoutes(site: Site): Router {
         const copy = await copyOf(feedback, site)
         return {
           feedback,
+          text: copy && shownBytes(firstTextPart(copy.raw), COPY_BYTES_SHOWN),
           copyText: copy && shownBytes(copy.raw, COPY_BYTES_SHOWN),
           hasLeft: copy?.isFinal,
           ailing: await deliveryProblemsOf([feedback], site),

@@ -1,6 +1,6 @@
 import { type Request, type Response, Router } from 'express'
 import { domainOf } from '../../mail/address.ts'
-import { shownBytes, shownText } from '../../mail/text.ts'
+import { firstTextPart, shownBytes, shownText } from '../../mail/text.ts'
 import type { KeptAnalysis } from '../../db/analyses.ts'
 import { type Feedback, findFeedback, listFeedback } from '../../db/feedback-reports.ts'
 import { findOwnReport } from '../../db/own-reports.ts'
@@ -64,7 +64,7 @@ export function ownCopyRoutes(site: Needs): Router {
       data: {
         feedback,
         hasLeft: copy?.isFinal,
-        text: copy && shownBytes(firstText(copy.raw), SHOWN_BYTES_MAX),
+        text: copy && shownBytes(firstTextPart(copy.raw), SHOWN_BYTES_MAX),
         copyText: copy && shownBytes(copy.raw, SHOWN_BYTES_MAX),
       },
     })
@@ -95,15 +95,6 @@ async function requireOwnCopy(
       : await findFeedback(pool, { reportId: mergedInto, number: mergedNumber })
   const patient: Needs['preview'] = (one) => preview(one).catch(() => undefined)
   return { feedback, copy: await findOwnCopy(pool, feedback, head, patient) }
-}
-
-/** Returns the text part of a mail that we composed: its first part, which is 7-bit text. */
-function firstText(raw: Buffer): Buffer {
-  const part = raw.indexOf('\r\nContent-Type: text/plain')
-  const from = part < 0 ? -1 : raw.indexOf('\r\n\r\n', part)
-  if (from < 0) return Buffer.of()
-  const to = raw.indexOf('\r\n--', from + 4)
-  return raw.subarray(from + 4, to < 0 ? raw.length : to)
 }
 
 /**
