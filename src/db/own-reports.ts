@@ -2,19 +2,23 @@ import sql, { raw } from 'sql-template-tag'
 import type { ResultKind } from '../mail/verp.ts'
 import type { Phrase } from '../phrase.ts'
 import { uuidTime } from '../world.ts'
-import { shownState } from './feedback-reports.ts'
+import type { Consequence } from '../verdict/consequences.ts'
+import { type FeedbackState, shownState } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
 import { isOneOfIds } from './prepared.ts'
 import { findReportOrAlias } from './report-aliases.ts'
 import type { Report, ReportKind, ReportState } from './reports.ts'
-import { rowsOf, valuesOf } from './rows.ts'
+import { rowsOf } from './rows.ts'
 
+type Action = Consequence['action']
+
+/** What is known about the outcome of a report. */
 export type OwnOutcome = {
-  /** Whether the report is kept until its reporter answers a question. */
-  isAsking: boolean
-  /**
-   * The number of recipients of feedback about the report, alone or together with other reports.
-   */
+  /** What followed from its analysis; undefined until it is analyzed. */
+  action: Action | undefined
+  /** The states of the complaints about it, as its reporter sees them. */
+  feedback: readonly FeedbackState[]
+  /** The number of recipients of complaints about it, alone or together with other reports. */
   notified: number
   /** The latest answer; null when there is none. */
   answer: ResultKind | null
@@ -77,20 +81,18 @@ export async function listOutcomes(
   db: Db,
   lines: readonly Pick<ReportLine, 'id' | 'state'>[],
 ): Promise<Map<string, OwnOutcome>> {
-  const [asking, notified, answers] = await Promise.all([
-    listAsking(db, idsIn(lines, ['kept'])),
-    countRecipients(db, idsIn(lines, ['forwarded'])),
+  const [actions, feedback, answers] = await Promise.all([
+    listActions(db, idsIn(lines, ['analyzed', 'forwarded', 'kept'])),
+    listFeedbackStates(db, idsIn(lines, ['analyzed', 'forwarded', 'kept'])),
     listLastAnswers(db, idsIn(lines, ['forwarded', 'retracted'])),
   ])
   return new Map(
-    lines.map(({ id }) => [
-      id,
-      {
-        isAsking: asking.has(id),
-        notified: notified.get(id) ?? 0,
-        answer: answers.get(id) ?? null,
-      },
-    ]),
+    lines.map(({ id }) => {
+      const states = feedback.get(id) ?? []
+      const notified = states.filter((state) => state === 'sent' || state === 'merged').length
+      const answer = answers.get(id) ?? null
+      return [id, { action: actions.get(id), feedback: states, notified, answer }]
+    }),
   )
 }
 
@@ -101,12 +103,12 @@ function idsIn(
   return lines.flatMap(({ id, state }) => (states.includes(state) ? [id] : []))
 }
 
-async function listAsking(db: Db, ids: readonly string[]): Promise<Set<string>> {
-  if (ids.length === 0) return new Set()
-  const found = await valuesOf(db)`select id from analyses
-    where ${isOneOfIds('id', ids)}
-      and judgment -> 'consequence' ->> 'action' in ('ask', 'confirm')`
-  return new Set(found)
+async function listActions(db: Db, ids: readonly string[]): Promise<Map<string, Action>> {
+  if (ids.length === 0) return new Map()
+  const rows = await rowsOf(db)<{ id: string; action: Action }>`
+    select id, judgment -> 'consequence' ->> 'action' as action from analyses
+    where ${isOneOfIds('id', ids)}`
+  return new Map(rows.map(({ id, action }) => [id, action]))
 }
 
 /** A report: whether it waits for its analysis, and why its reporter is asked to confirm it. */
@@ -122,14 +124,16 @@ export function listAsked(db: Db, ids: readonly string[]): Promise<AskedReport[]
     where ${isOneOfIds('reports.id', ids)}`
 }
 
-async function countRecipients(db: Db, ids: readonly string[]): Promise<Map<string, number>> {
+async function listFeedbackStates(
+  db: Db,
+  ids: readonly string[],
+): Promise<Map<string, FeedbackState[]>> {
   if (ids.length === 0) return new Map()
-  const { rows } = await db.query<{ id: string; count: number }>(sql`
-    select report_id as id, count(*)::integer as count from feedback_reports
-    where ${isOneOfIds('report_id', ids)} and kind = 'complaint'
-      and ${shownState} in ('sent', 'merged')
-    group by report_id`)
-  return new Map(rows.map(({ id, count }) => [id, count]))
+  const rows = await rowsOf(db)<{ id: string; state: FeedbackState }>`
+    select report_id as id, ${shownState} as state from feedback_reports
+    where ${isOneOfIds('report_id', ids)} and kind = 'complaint'`
+  const byReport = Map.groupBy(rows, ({ id }) => id)
+  return new Map([...byReport].map(([id, some]) => [id, some.map(({ state }) => state)]))
 }
 
 async function listLastAnswers(db: Db, ids: readonly string[]): Promise<Map<string, ResultKind>> {

@@ -17,6 +17,7 @@ import { HOUR_MS } from '../durations.ts'
 import { domainOf } from '../mail/address.ts'
 import type { KeyedLink } from '../mail/keys.ts'
 import { type AnswerKind, lettersOffLink } from '../mail/verp.ts'
+import { isAsking } from '../verdict/consequences.ts'
 import { type Language, type Texts, textsIn } from '../texts/messages.ts'
 import { plainLine } from './advice-letters.ts'
 import { composeBody, type LetterBody, type LetterPart } from './letter-body.ts'
@@ -104,7 +105,8 @@ async function stillTrue(tx: Db, news: readonly ReporterNews[], now: Date): Prom
     const isOpen =
       one.kind === 'original'
         ? open.has(report.id)
-        : one.kind !== 'question' || outcomes.get(report.id)?.isAsking === true
+        : one.kind !== 'question' ||
+          (report.state === 'kept' && isAsking(outcomes.get(report.id)?.action))
     return isOpen ? [{ ...one, report }] : []
   })
 }

@@ -18,6 +18,7 @@ import { DAY_MS } from '../durations.ts'
 import type { Phrase } from '../phrase.ts'
 import { uuidFloor } from '../world.ts'
 import { describeSame, type SameReports } from './same-reports.ts'
+import { outcomeOf, type OutcomeTone, type ReportOutcome, toneOf } from './own-outcome.ts'
 import { findQuestion, type ReportQuestion } from './set-relays.ts'
 
 /** The outcomes by which reports can be filtered, in the order of the form. */
@@ -36,7 +37,30 @@ export type OwnSearch = {
 }
 
 /** A report of the reporter, with its outcome. */
-type OwnLine = ReportLine & OwnOutcome
+type OwnLine = ReportLine & ShownOutcome
+
+/** The outcome of a report, as a list shows it. */
+export type ShownOutcome = Pick<OwnOutcome, 'notified' | 'answer'> & {
+  outcome: ReportOutcome
+  tone: OutcomeTone
+}
+
+/**
+ * Adds their outcomes to reports. A list does not look for advice, so there a report with advice is
+ * a kept one.
+ */
+export async function withOutcomes<Line extends Pick<Report, 'id' | 'state' | 'kind'>>(
+  db: Db,
+  lines: readonly Line[],
+): Promise<(Line & ShownOutcome)[]> {
+  const found = await listOutcomes(db, lines)
+  return lines.flatMap((line) => {
+    const own = found.get(line.id)
+    if (!own) return []
+    const outcome = outcomeOf({ ...line, ...own, hasAdvice: false })
+    return [{ ...line, notified: own.notified, answer: own.answer, outcome, tone: toneOf(outcome) }]
+  })
+}
 
 /** The report at which an adjacent page begins, by its id. */
 type Cursor = { before?: string | undefined; after?: string | undefined }
@@ -127,8 +151,7 @@ async function findMatches(
     const isEnd = rows.length < limit
     const stop = isSought && isEnd ? await findOwnStop(db, reporterId, part) : undefined
     const sure = stop ? rows.filter(({ id }) => !isBeyond(id, stop)) : rows
-    const outcomes = await listOutcomes(db, sure)
-    found.push(...sure.flatMap((row) => withOutcome(row, outcomes)).filter(fits))
+    found.push(...(await withOutcomes(db, sure)).filter(fits))
     const last = sure.at(-1)
     looked += sure.length
     if (found.length >= range.limit) return { found, stop: undefined }
@@ -140,13 +163,8 @@ async function findMatches(
 
 /** Outcomes for which other tables decide whether a report matches. */
 const lookedUp: Readonly<Partial<Record<Outcome | '', (line: OwnLine) => boolean>>> = {
-  asking: ({ isAsking }) => isAsking,
+  asking: ({ outcome }) => outcome === 'asking' || outcome === 'unconfirmed',
   answered: ({ answer }) => answer !== null,
-}
-
-function withOutcome(row: ReportLine, outcomes: ReadonlyMap<string, OwnOutcome>): OwnLine[] {
-  const outcome = outcomes.get(row.id)
-  return outcome ? [{ ...row, ...outcome }] : []
 }
 
 function least(...ids: (string | undefined)[]): string | undefined {

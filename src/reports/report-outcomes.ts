@@ -4,6 +4,7 @@ import type { NewFeedback } from '../db/feedback-reports.ts'
 import type { JudgedAs, ReportEvent } from '../db/report-events.ts'
 import type { Report } from '../db/reports.ts'
 import type { Case, DrawnConsequence } from '../feedback/draw-consequences.ts'
+import { isAsking } from '../verdict/consequences.ts'
 import type { HandedOver } from '../feedback/forward-report.ts'
 import { contentOfCreated } from '../feedback/load-content.ts'
 import { waitsForNothing } from '../feedback/queue-feedback.ts'
@@ -28,8 +29,6 @@ export type Outcome = {
   notified: DrawnConsequence['notified']
 }
 
-const askingActions: readonly string[] = ['ask', 'confirm']
-
 /** Returns the reports of which webhooks are notified, by event. */
 export function webhookEventsOf(kept: readonly { row: NewAnalysis }[]) {
   return {
@@ -41,7 +40,7 @@ export function webhookEventsOf(kept: readonly { row: NewAnalysis }[]) {
 /** Returns the reports that ask their reporters a question. */
 function askedOf(kept: readonly { row: NewAnalysis }[]): string[] {
   return kept.flatMap(({ row: { id, judgment } }) =>
-    askingActions.includes(judgment.consequence.action) ? [id] : [],
+    isAsking(judgment.consequence.action) ? [id] : [],
   )
 }
 

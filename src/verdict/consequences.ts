@@ -93,6 +93,11 @@ export type Consequence =
   /** The message belongs to a simulation of the organization; the reporter is thanked. */
   | { action: 'simulation'; why: readonly Phrase[] }
 
+/** Whether an action is a question to the reporter. */
+export function isAsking(action: Consequence['action'] | undefined): boolean {
+  return action === 'ask' || action === 'confirm'
+}
+
 /**
  * State of the registry lookup for the origin. `off`: never queried (switched off, no public
  * address, or set by an operator); `unasked`: may be queried; `asked`: has answered; `away`:

@@ -176,14 +176,14 @@ test('the form shows what it understood, and after sending, the row updates itse
   expect(await page.isChecked('input[value=phishing]')).toBe(true)
   await page.check('input[value=spam]')
   await page.click('#report button[type=submit]')
-  await page.waitForSelector('.results .badge.warn')
+  await page.waitForSelector('.results .badge.wait')
   const path = (await page.getAttribute('.results a[href^="/reports/"]', 'href')) ?? ''
   await createSentFeedback(site.app, parser, path.replace('/reports/', ''))
   await site.app.pool.query("update reports set state = 'forwarded' where id = $1", [
     path.replace('/reports/', ''),
   ])
   await page.waitForSelector('.results .badge.good')
-  expect(await page.textContent('.results')).toContain('Passed on')
+  expect(await page.textContent('.results')).toContain('Company notified')
   expect(complaints).toEqual([])
 })
 

@@ -1,32 +1,18 @@
 import type { KeptAnalysis } from '../../db/analyses.ts'
-import type { Feedback, FeedbackState } from '../../db/feedback-reports.ts'
+import type { Feedback } from '../../db/feedback-reports.ts'
 import type { Report } from '../../db/reports.ts'
 import type { ShownAnswer } from '../../feedback/take-answer.ts'
 import { domainOf, registrableDomain } from '../../mail/address.ts'
-import type { ResultKind } from '../../mail/verp.ts'
+import {
+  feedbackRanks,
+  isOpenOutcome,
+  outcomeOf,
+  type OutcomeTone,
+  type ReportOutcome,
+  toneOf,
+} from '../../reports/own-outcome.ts'
 import { isUnwanted, type VerdictClass } from '../../verdict/verdict.ts'
 import type { WalkPicture } from '../../verdict/walk-picture.ts'
-
-/** The outcome of a report, as the first sentence of its page says it. */
-type Outcome =
-  | 'waiting'
-  | 'failed'
-  | 'lookingUp'
-  | 'queued'
-  | 'held'
-  | 'told'
-  | `answered.${ResultKind}`
-  | 'bounced'
-  | 'refused'
-  | 'withdrawn'
-  | 'asking'
-  | 'unconfirmed'
-  | 'advise'
-  | 'thanks'
-  | 'simulation'
-  | 'simulationMissed'
-  | 'kept'
-  | 'retracted'
 
 type StageState = 'done' | 'now' | 'open' | 'failed' | 'skipped' | 'asking'
 
@@ -35,7 +21,7 @@ type Stage = { state: StageState; at: Date | undefined }
 
 /** What a reporter wants to know first about a report. */
 export type Summary = {
-  outcome: Outcome
+  outcome: ReportOutcome
   /**
    * The verdict as the page says it. Without safe advice how to unsubscribe, it does not say that
    * one can, because it says to click nothing.
@@ -43,7 +29,7 @@ export type Summary = {
   verdict: VerdictClass
   /** The name of the company that is notified; undefined if none is. */
   desk: string | undefined
-  tone: 'good' | 'warn' | 'bad' | 'wait' | 'info'
+  tone: OutcomeTone
   stages: Record<'arrived' | 'analyzed' | 'told' | 'answered', Stage>
   todo: 'wait' | 'nothing' | 'answer' | 'spam' | 'phishing' | 'malware' | 'unsubscribe'
   danger: 'waiting' | 'phishing' | 'malware' | 'spam' | 'none' | 'undecided'
@@ -65,15 +51,21 @@ export type SummarySource = {
 /** Sums up a report for its reporter. */
 export function summarize(source: SummarySource): Summary {
   const { report, analysis, complaints, answers } = source
-  const outcome = outcomeOf(source)
-  const lead = complaints.toSorted((one, other) => rankOf(one.state) - rankOf(other.state))[0]
+  const outcome = outcomeOf({
+    ...report,
+    ...source,
+    action: shownAction(source),
+    answer: resultsOf(answers).at(-1)?.answer ?? null,
+    feedback: complaints.map(({ state }) => state),
+  })
+  const lead = complaints.toSorted((one, other) => rankOf(one) - rankOf(other))[0]
   const desk = lead && deskOf(lead, analysis)
   const verdict = shownVerdict(source)
   return {
     outcome,
     verdict,
     desk,
-    tone: tones[outcome] ?? 'good',
+    tone: toneOf(outcome),
     stages: {
       arrived: { state: 'done', at: report.receivedAt },
       analyzed: { state: analyzedState(source), at: analysis?.analyzedAt },
@@ -85,59 +77,22 @@ export function summarize(source: SummarySource): Summary {
     },
     todo: todoOf(source, outcome),
     danger: dangerOf(source, verdict),
-    isOpen: open.has(outcome),
+    isOpen: isOpenOutcome(outcome),
   }
 }
 
-const open: ReadonlySet<Outcome> = new Set<Outcome>(['waiting', 'lookingUp', 'queued'])
+const rankOf = ({ state }: Feedback) => feedbackRanks.indexOf(state)
 
-/** The states of feedback; the first that occurs decides the outcome of a report. */
-const ranks: readonly FeedbackState[] = [
-  ...(['sent', 'merged', 'queued', 'waiting', 'held', 'refused', 'bounced', 'withdrawn'] as const),
-]
-const rankOf = (state: FeedbackState) => ranks.indexOf(state)
-
-const ofFeedback: Record<FeedbackState, Outcome> = {
-  sent: 'told',
-  merged: 'told',
-  queued: 'queued',
-  waiting: 'queued',
-  held: 'held',
-  refused: 'refused',
-  bounced: 'bounced',
-  withdrawn: 'withdrawn',
-}
-
-function outcomeOf(source: SummarySource): Outcome {
-  const { report, analysis, complaints, answers } = source
-  if (report.state === 'retracted' || report.state === 'failed') return report.state
-  if (!analysis) return 'waiting'
-  if (source.isAsking) return 'asking'
-  if (source.isUnconfirmed) return 'unconfirmed'
-  const result = resultsOf(answers).at(-1)
-  if (result) return `answered.${result.answer}`
-  const state = ranks.find((one) => complaints.some((feedback) => feedback.state === one))
-  if (state) return ofFeedback[state]
-  const { action } = analysis.details.consequence
-  if (action === 'look-up' || action === 'forward') return 'lookingUp'
-  if (action === 'simulation') return report.kind === 'not-spam' ? 'simulationMissed' : 'simulation'
-  // Without a verified sender there is no advice, and unsubscribing would be dangerous.
-  if (action === 'advise' && source.hasAdvice) return 'advise'
-  return report.kind === 'not-spam' ? 'thanks' : 'kept'
+/** A question that is answered or out of date is no longer asked. */
+function shownAction({ analysis, isAsking, isUnconfirmed }: SummarySource) {
+  const action = analysis?.details.consequence.action
+  if (isAsking || isUnconfirmed) return isAsking ? 'ask' : 'confirm'
+  return action === 'ask' || action === 'confirm' ? 'keep' : action
 }
 
 /** The answers of desks; a request for the original is none. */
 function resultsOf(answers: readonly ShownAnswer[]) {
   return answers.flatMap(({ answer, at }) => (answer === 'original' ? [] : [{ answer, at }]))
-}
-
-/** The other outcomes are good. */
-const tones: Partial<Record<Outcome, Summary['tone']>> = {
-  ...{ waiting: 'wait', lookingUp: 'wait', queued: 'wait', held: 'wait', refused: 'wait' },
-  ...{ asking: 'warn', unconfirmed: 'warn', bounced: 'warn', failed: 'bad' },
-  ...{ kept: 'info', withdrawn: 'info', advise: 'info', retracted: 'info' },
-  simulationMissed: 'info',
-  ...{ 'answered.not-ours': 'info', 'answered.wrong': 'info', 'answered.stop': 'info' },
 }
 
 function analyzedState({ report, analysis }: SummarySource): StageState {
@@ -147,7 +102,7 @@ function analyzedState({ report, analysis }: SummarySource): StageState {
 }
 
 /** States of the notice by outcome; for the other outcomes it is done. */
-const notifiedStates: Partial<Record<Outcome, StageState>> = {
+const notifiedStates: Partial<Record<ReportOutcome, StageState>> = {
   ...{ waiting: 'open', failed: 'open', lookingUp: 'now', queued: 'now', held: 'now' },
   ...{ bounced: 'failed', refused: 'failed', asking: 'asking', unconfirmed: 'asking' },
   ...{ withdrawn: 'skipped', advise: 'skipped', thanks: 'skipped', kept: 'skipped' },
@@ -163,7 +118,7 @@ function notifiedAt(lead: Feedback | undefined): Date | undefined {
   return lead?.state === 'sent' ? (lead.finishedAt ?? undefined) : undefined
 }
 
-function answeredStage(outcome: Outcome, answers: readonly ShownAnswer[]): Stage {
+function answeredStage(outcome: ReportOutcome, answers: readonly ShownAnswer[]): Stage {
   const at = resultsOf(answers).at(-1)?.at
   if (at) return { state: 'done', at }
   const isComing = outcome === 'told' || notifiedStates[outcome] !== 'skipped'
@@ -175,7 +130,7 @@ function deskOf({ recipientRole, address }: Feedback, analysis: KeptAnalysis | u
   return network ?? domainOf(address) ?? address
 }
 
-function todoOf({ report, analysis, hasAdvice }: SummarySource, outcome: Outcome) {
+function todoOf({ report, analysis, hasAdvice }: SummarySource, outcome: ReportOutcome) {
   if (outcome === 'asking' || outcome === 'unconfirmed') return 'answer'
   const isOver = outcome === 'retracted' || outcome === 'simulation'
   if (isOver || report.kind === 'not-spam') return 'nothing'

@@ -1,5 +1,4 @@
 import { type Request, type Response, Router } from 'express'
-import { listOutcomes, type OwnOutcome } from '../../db/own-reports.ts'
 import { isNewcomer } from '../../db/mail-probes.ts'
 import type { Db } from '../../db/pool.ts'
 import type { Reporter } from '../../db/reporters.ts'
@@ -7,7 +6,8 @@ import { listReportsByIds, type Report } from '../../db/reports.ts'
 import type { Phrase } from '../../phrase.ts'
 import type { AcceptedReport } from '../../reports/accept-report.ts'
 import type { Choice } from '../../reports/message-refusal.ts'
-import { awaitUnconfirmed } from '../../reports/own-reports.ts'
+import { isOpenOutcome, toneOf } from '../../reports/own-outcome.ts'
+import { awaitUnconfirmed, type ShownOutcome, withOutcomes } from '../../reports/own-reports.ts'
 import { goneSignal } from '../bodies/read-body.ts'
 import { isUuid, sendPage } from '../pages/render.ts'
 import { requireReporter } from '../pages/signed-in.ts'
@@ -18,8 +18,8 @@ import type { Remarks } from '../submit.ts'
 import type { UploadLine } from './take-upload.ts'
 
 /** A report just after it was sent: its message, its state, and what its reporter is asked. */
-type SentRow = Pick<Report, 'id' | 'subject' | 'author' | 'state'> &
-  OwnOutcome & {
+type SentRow = Pick<Report, 'id' | 'subject' | 'author'> &
+  ShownOutcome & {
     /** Why its reporter is asked to confirm it. */
     why: readonly Phrase[] | undefined
     /** Whether its state changes soon. */
@@ -61,13 +61,11 @@ async function sentRows(
   const unconfirmed = await awaitUnconfirmed(db, few, waiting)
   const reports = await listReportsByIds(db, ids)
   const own = reports.filter(({ reporterId }) => reporterId === reporter.id)
-  const outcomes = await listOutcomes(db, own)
-  const none = { isAsking: false, notified: 0, answer: null }
+  const rows = await withOutcomes(db, own)
   return new Map(
-    own.map(({ id, subject, author, state }) => {
-      const isOpen = state === 'received' || state === 'analyzed'
-      const outcome = outcomes.get(id) ?? none
-      return [id, { id, subject, author, state, ...outcome, why: unconfirmed.get(id), isOpen }]
+    rows.map(({ id, subject, author, outcome, tone, notified, answer }) => {
+      const shown = { id, subject, author, outcome, tone, notified, answer }
+      return [id, { ...shown, why: unconfirmed.get(id), isOpen: isOpenOutcome(outcome) }]
     }),
   )
 }
@@ -171,14 +169,6 @@ function resultOf(
 
 /** The row of a report that is stored on disk while the database is away. */
 function storedRow(id: string, name: string): SentRow {
-  const message = { subject: name, author: null, state: 'received' } as const
-  return {
-    id,
-    ...message,
-    isAsking: false,
-    notified: 0,
-    answer: null,
-    why: undefined,
-    isOpen: true,
-  }
+  const message = { id, subject: name, author: null, notified: 0, answer: null, why: undefined }
+  return { ...message, outcome: 'waiting', tone: toneOf('waiting'), isOpen: true }
 }

@@ -107,7 +107,7 @@ test('a row says whether there is a question, and what the desks answered', asyn
   await inTransaction(site.app.pool, (tx) => insertEvents(tx, [event]))
   const answered = await shown('?outcome=answered')
   expect(answered.lines).toEqual(['answered one'])
-  expect(answered.page).toContain('They say it is solved.')
+  expect(answered.page).toContain('They say it is solved')
 
   const asking = await add({ subject: 'asking one', state: 'kept' })
   await keepAnalysis(site.app.pool, asking, sampleMessage('asking'))
@@ -177,7 +177,7 @@ test('statistics have charts, and a table with the same numbers', async () => {
   expect(page).toContain('9 reports')
   expect(page).toContain('Net &lt;b&gt;, AS64500')
   expect(page).toContain('France')
-  expect(page).toContain('Of the 4 that were passed on, 2 were answered.')
+  expect(page).toContain('A company was notified about 4; 2 were answered.')
   expect(page).toMatch(/<th scope="row"><time[^>]*>[^<]*<\/time><\/th><td class="number">7<\/td>/)
   const eve = await signedInBrowser(site.url, {
     ...ann,
