@@ -11,7 +11,7 @@ import {
   type ReportOutcome,
   toneOf,
 } from '../../reports/own-outcome.ts'
-import { isUnwanted, type VerdictClass } from '../../verdict/verdict.ts'
+import type { VerdictClass } from '../../verdict/verdict.ts'
 import type { WalkPicture } from '../../verdict/walk-picture.ts'
 
 type StageState = 'done' | 'now' | 'open' | 'failed' | 'skipped' | 'asking'
@@ -23,15 +23,23 @@ type Stage = { state: StageState; at: Date | undefined }
 export type Summary = {
   outcome: ReportOutcome
   /**
-   * The verdict as the page says it. Without safe advice how to unsubscribe, it does not say that
-   * one can, because it says to click nothing.
+   * The verdict as the page says it. `newsletter`: marketing without safe advice how to
+   * unsubscribe, of which the page does not say that one can.
    */
-  verdict: VerdictClass
+  verdict: VerdictClass | 'newsletter'
   /** The name of the company that is notified; undefined if none is. */
   desk: string | undefined
   tone: OutcomeTone
   stages: Record<'arrived' | 'analyzed' | 'told' | 'answered', Stage>
-  todo: 'wait' | 'nothing' | 'answer' | 'spam' | 'phishing' | 'malware' | 'unsubscribe'
+  todo:
+    | 'wait'
+    | 'nothing'
+    | 'answer'
+    | 'spam'
+    | 'phishing'
+    | 'malware'
+    | 'newsletter'
+    | 'unsubscribe'
   danger: 'waiting' | 'phishing' | 'malware' | 'spam' | 'none' | 'undecided'
   /** Whether the page changes soon without the reporter. */
   isOpen: boolean
@@ -135,24 +143,22 @@ function todoOf({ report, analysis, hasAdvice }: SummarySource, outcome: ReportO
   const isOver = outcome === 'retracted' || outcome === 'simulation'
   if (isOver || report.kind === 'not-spam') return 'nothing'
   const found = analysis?.details.verdict.class
-  if (found === 'malware') return 'malware'
-  if (found === 'phishing' || report.kind === 'phishing') return 'phishing'
+  if (found === 'malware' || found === 'phishing') return found
   if (hasAdvice) return 'unsubscribe'
   if (found === undefined) return 'wait'
+  if (found === 'marketing') return 'newsletter'
   return found === 'legitimate' ? 'nothing' : 'spam'
 }
 
-function shownVerdict({ report, analysis, hasAdvice }: SummarySource): VerdictClass {
+function shownVerdict({ report, analysis, hasAdvice }: SummarySource): Summary['verdict'] {
   const found = analysis?.details.verdict.class ?? 'undecided'
-  return found === 'marketing' && report.kind !== 'not-spam' && !hasAdvice ? 'undecided' : found
+  return found === 'marketing' && report.kind !== 'not-spam' && !hasAdvice ? 'newsletter' : found
 }
 
-function dangerOf({ report, analysis }: SummarySource, verdict: VerdictClass): Summary['danger'] {
+function dangerOf({ analysis }: SummarySource, verdict: Summary['verdict']): Summary['danger'] {
   if (!analysis) return 'waiting'
-  if (verdict === 'malware' || verdict === 'phishing') return verdict
-  if (report.kind === 'phishing' && verdict !== 'legitimate') return 'undecided'
-  if (isUnwanted({ class: verdict })) return 'spam'
-  return verdict === 'undecided' ? 'undecided' : 'none'
+  if (verdict === 'malware' || verdict === 'phishing' || verdict === 'spam') return verdict
+  return verdict === 'undecided' || verdict === 'newsletter' ? 'undecided' : 'none'
 }
 
 /** The reporter's provider, and whether more machines are behind the origin. */

@@ -207,11 +207,11 @@ test('a short route names the provider, and whether there is more behind the ori
 
 test.for([
   ['mail with advice', { hasAdvice: true }, ['marketing', 'unsubscribe', 'none']],
-  ['mail without it', {}, ['undecided', 'spam', 'undecided']],
+  ['mail without it', {}, ['newsletter', 'newsletter', 'undecided']],
   [
     'phishing, as the reporter says',
     { report: { state: 'received' as const, ...report, kind: 'phishing' as const } },
-    ['undecided', 'phishing', 'undecided'],
+    ['newsletter', 'newsletter', 'undecided'],
   ],
 ] as const)(
   'a page that says to click nothing does not say "unsubscribe": %s',
