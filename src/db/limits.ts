@@ -130,40 +130,28 @@ export async function countAttempts(
 ): Promise<LimitCount[]> {
   // In key order: unordered, two statements that share keys deadlock.
   const ordered = countings.toSorted((one, other) => (one.key < other.key ? -1 : 1))
-  const { rows } = await db.query<LimitCount & { key: string }>({
-    ...(ordered.length <= NAMED_MAX && { name: `count-attempts-${ordered.length}` }),
-    text: (texts[ordered.length] ??= textFor(ordered.length)),
-    values: [
-      notBefore,
-      ...ordered.flatMap(({ key, windowMs, amount }) => [key, windowMs / 60, amount]),
-    ],
-  })
+  const asked = {
+    keys: ordered.map(({ key }) => key),
+    subWindows: ordered.map(({ windowMs }) => windowMs / 60),
+    amounts: ordered.map(({ amount }) => amount),
+  }
+  const present = sql`present_ms(${notBefore}::timestamptz)`
+  const { rows } = await db.query<LimitCount & { key: string }>(named('count-attempts')`
+    insert into rate_counts (key, sub_window_ms, newest, total, counts)
+    select key, sub_window_ms, ${present} / sub_window_ms, amount, array[amount]
+    from unnest(${asked.keys}::uuid[], ${asked.subWindows}::integer[],
+      ${asked.amounts}::integer[]) as asked (key, sub_window_ms, amount)
+    on conflict (key) do update set (newest, total, counts) = (
+      select counted.newest, counted.total, counted.counts
+      from count_attempts(rate_counts.newest, rate_counts.total, rate_counts.counts,
+        ${present} / rate_counts.sub_window_ms, excluded.total) as counted)
+    returning key, total, counts,
+      (${present} - newest * sub_window_ms)::integer as "overMs",
+      set_config('synchronous_commit', 'off', true) as "lazily"`)
   const found = new Map(rows.map((row) => [row.key, row]))
   return countings.map(({ key }) => {
     const row = found.get(key)
     if (!row) throw new Error('The database returned no row for a rate limit.')
     return row
   })
-}
-
-/**
- * Maximum number of keys in a prepared statement. Each number of keys is a different statement, so
- * there are too many longer ones to prepare them all.
- */
-const NAMED_MAX = 16
-const texts: string[] = []
-
-function textFor(rows: number): string {
-  const present = (subWindow: string) => `present_ms($1) / ${subWindow}`
-  const row = (at: number) =>
-    `($${at}::uuid, $${at + 1}::integer, ${present(`$${at + 1}::integer`)}, $${at + 2}::integer,
-      array[$${at + 2}::integer])`
-  return `insert into rate_counts (key, sub_window_ms, newest, total, counts)
-    values ${Array.from({ length: rows }, (_, index) => row(index * 3 + 2)).join(',')}
-    on conflict (key) do update set (newest, total, counts) = (
-      select counted.newest, counted.total, counted.counts
-      from count_attempts(rate_counts.newest, rate_counts.total, rate_counts.counts,
-        ${present('rate_counts.sub_window_ms')}, excluded.total) as counted)
-    returning key, total, counts, (present_ms($1) - newest * sub_window_ms)::integer as "overMs",
-      set_config('synchronous_commit', 'off', true) as "lazily"`
 }

@@ -178,12 +178,14 @@ const stages: readonly (readonly KeyKind[])[] = [
   ['name', 'all'],
 ]
 const BATCH_MAX = 200
+/** Two, so that this process prepares one batch while the database counts the other. */
+const LANES = 2
 /** Maximum age in milliseconds of the cached limits: a change takes effect within two seconds. */
 const FRESH_MS = 1_000
 
 /**
  * Creates limits that all processes with one database share. Concurrent attempts are counted in
- * batches: while one statement runs, the next batch is collected. `notBefore` is a lower bound of
+ * batches: while two statements run, the next batch is collected. `notBefore` is a lower bound of
  * the time, for tests. While the database is away, each process counts for itself.
  */
 export function createLimits(app: LimitNeeds, notBefore: () => Date | null = () => null): Limits {
@@ -197,7 +199,7 @@ export function createLimits(app: LimitNeeds, notBefore: () => Date | null = () 
         async () => countShared(batch, await present()),
         async () => countHere(batch, await present()),
       ),
-    { lanes: 1, fill: () => BATCH_MAX },
+    { lanes: LANES, fill: () => BATCH_MAX },
   )
   return {
     admit: (attempt, actor, cost = 1) => count({ attempt, actor, cost }),

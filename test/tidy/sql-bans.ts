@@ -60,7 +60,8 @@ export const bans: readonly Ban[] = [
     example: 'select id from reports for update skip locked',
   },
   {
-    pattern: /\binsert\s+into\b[\s\S]*\bselect\b[\s\S]*\bunnest\b/i,
+    // `rate_counts` is only on the coordinator.
+    pattern: /\binsert\s+into\b(?!\s+rate_counts\b)[\s\S]*\bselect\b[\s\S]*\bunnest\b/i,
     advice: 'write rows as multi-row VALUES: unnest opens a connection per shard',
     example: 'insert into reports (id) select id from unnest($1::uuid[]) as id',
   },
