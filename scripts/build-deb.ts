@@ -73,6 +73,8 @@ async function addFiles(): Promise<void> {
       .replace(/^Description=.*$/m, 'Description=Signalpost: %i')
       .replace('signalpost start', 'signalpost %i'),
   )
+  const generators = 'usr/lib/systemd/system-generators'
+  await put('../systemd/signalpost-generator', `${generators}/signalpost`)
   await mkdir(path.join(tree, 'usr/share/doc/signalpost'), { recursive: true })
   await cp(path.join(root, 'LICENSE'), path.join(tree, 'usr/share/doc/signalpost/copyright'))
 }

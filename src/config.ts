@@ -52,6 +52,7 @@ const variables = z.object({
   SMTP_URL: z
     .url({ protocol: /^smtps?$/, error: 'is not an smtp:// or smtps:// address' })
     .optional(),
+  SENDING_ADDRESSES: z.string().default('').transform(readBlocks),
   MAIL_FROM: z
     .email({ error: 'is not a valid email address' })
     .default('feedback@signalpost.example'),
@@ -145,6 +146,8 @@ export type Config = {
   /** CIDR blocks of the proxies that are trusted to report the address of a client. */
   trustedProxies: readonly string[]
   smtpUrl: string | undefined
+  /** Addresses and CIDR blocks from which the mail server sends; empty if not known. */
+  sendingAddresses: readonly string[]
   mailFrom: string
   /** Undefined if mail is not signed. `keyFile` is an absolute path. */
   dkim: { domain: string; selector: string; keyFile: string } | undefined
@@ -326,7 +329,8 @@ function backend({
   throw new UsageError([`DB_BACKEND=${DB_BACKEND} needs DATABASE_URL (see .env.example)`])
 }
 
-/** The names of all variables, for the test that compares them with `.env.example`. */
+export const variableSchemas: Readonly<Record<string, z.core.$ZodType>> = variables.shape
+
 export const variableNames: readonly string[] = Object.keys(variables.shape)
 
 /** @throws UsageError listing all errors */
@@ -369,6 +373,7 @@ export function readConfig(
     webhookNetworks: read.WEBHOOK_NETWORKS,
     trustedProxies: read.TRUSTED_PROXIES,
     smtpUrl: read.SMTP_URL,
+    sendingAddresses: read.SENDING_ADDRESSES,
     mailFrom: read.MAIL_FROM,
     dkim: signing(read, machine.cwd),
     feedbackHourlyMax: read.FEEDBACK_HOURLY_MAX,

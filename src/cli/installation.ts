@@ -5,6 +5,7 @@ export function installationCommands(io: {
   say: (text: string) => void
   env: NodeJS.ProcessEnv
 }): Record<string, Command> {
+  const around = () => ({ env: io.env, execArgv: process.execArgv, cwd: process.cwd() })
   return {
     version: {
       usage: 'version',
@@ -30,6 +31,18 @@ export function installationCommands(io: {
         return 0
       },
     },
+    config: {
+      usage: 'config',
+      summary: 'print the settings in effect and where each comes from; secrets are hidden',
+      async runAlone(args) {
+        refuseArguments(args)
+        const { showSettings } = await import('./show-settings.ts')
+        const { text, problems } = await showSettings(around())
+        io.say(text)
+        if (problems !== undefined) throw problems
+        return 0
+      },
+    },
     doctor: {
       usage: 'doctor',
       summary:
@@ -38,7 +51,7 @@ export function installationCommands(io: {
       async run({ args, config }) {
         refuseArguments(args)
         const { doctor } = await import('./doctor/doctor.ts')
-        const { text, isSound } = await doctor(config, io.env)
+        const { text, isSound } = await doctor(config, around())
         io.say(text)
         return isSound ? 0 : 1
       },

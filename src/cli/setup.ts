@@ -6,7 +6,7 @@ import { parseArgs, parseEnv } from 'node:util'
 import { readConfig } from '../config.ts'
 import { reasonOf, UsageError } from '../errors.ts'
 import { domainOf } from '../mail/address.ts'
-import { parseIp } from '../mail/ip.ts'
+import { entriesOf } from '../settings.ts'
 import {
   type DnsRecord,
   dkimRecord,
@@ -15,21 +15,26 @@ import {
   spfRecord,
   zoneLine,
 } from './doctor/records.ts'
+import { relativeIn, unknownIn } from './given-settings.ts'
 
 type Answers = Readonly<Record<string, string>>
 
-/** A question about a setting. An empty answer takes the default. */
+/** A question about a setting. An empty answer takes the previous answer or the usual one. */
 type Question = {
   variable: string
   asks: string
   usual: (answers: Answers) => string
+  /** Whether the setting may be absent: the answer "-" removes it. */
+  isOptional?: true
   /** Returns what is wrong with an answer; default: what the settings say about it. */
   faultOf?: (answer: string) => string | undefined
 }
 
 const SELECTOR = 'signalpost'
-/** Not a setting: only the SPF record needs it. */
-const ADDRESSES = 'SENDING_ADDRESSES'
+/** Where relative paths begin in the unit of systemd. */
+const SERVICE_CWD = '/var/lib/signalpost'
+/** The answers that remove an optional setting. */
+const NONE = ['-', 'none']
 
 const questions: readonly Question[] = [
   {
@@ -43,8 +48,14 @@ const questions: readonly Question[] = [
     variable: 'OPERATOR_NAME',
     asks: 'Who operates it? The privacy page shows this name.',
     usual: () => '',
+    isOptional: true,
   },
-  { variable: 'OPERATOR_CONTACT', asks: 'How do people reach the operator?', usual: () => '' },
+  {
+    variable: 'OPERATOR_CONTACT',
+    asks: 'How do people reach the operator?',
+    usual: () => '',
+    isOptional: true,
+  },
   {
     variable: 'MAIL_FROM',
     asks: 'From which mail address are feedback reports sent? Somebody must read its mail.',
@@ -61,17 +72,15 @@ const questions: readonly Question[] = [
       'Which mail server sends our mail, such as smtp://user:password@mail.example.org:587? ' +
       'Empty: none.',
     usual: () => '',
+    isOptional: true,
   },
   {
-    variable: ADDRESSES,
+    variable: 'SENDING_ADDRESSES',
     asks:
       'From which IP addresses does that mail server send? Separate them by spaces. ' +
       'Empty: not known.',
     usual: () => '',
-    faultOf: (answer) => {
-      const wrong = addressesIn(answer).filter((text) => !parseIp(text))
-      return wrong.length > 0 ? `names ${wrong.join(' and ')}, which is no IP address` : undefined
-    },
+    isOptional: true,
   },
   {
     variable: 'DATABASE_URL',
@@ -79,6 +88,7 @@ const questions: readonly Question[] = [
       'Which PostgreSQL database stores the reports, such as ' +
       'postgres://user:password@db.example.org/signalpost? Empty: its own.',
     usual: () => '',
+    isOptional: true,
   },
   {
     variable: 'SIGN_UP',
@@ -89,6 +99,7 @@ const questions: readonly Question[] = [
     variable: 'ALARM_MAIL',
     asks: 'Which mail address gets alarms? Empty: none.',
     usual: () => '',
+    isOptional: true,
   },
 ]
 
@@ -113,26 +124,53 @@ export async function setup(folder: string, talk: Talk): Promise<void> {
     () => false,
   )
   if (!isFolder) throw new UsageError([`The folder ${folder} does not exist. Create it first.`])
-  const file = path.join(folder, 'signalpost.env')
-  const before = await readFile(file, 'utf8').catch(() => '')
-  const answers = await ask(parseEnv(before) as Answers, talk)
-  const keyFile = path.join(folder, 'dkim.pem')
-  const key = await keptKey(keyFile)
-  const domain = domainOf(answers['MAIL_FROM'] ?? '') ?? ''
-  const { [ADDRESSES]: addresses = '', ...settings } = {
-    ...answers,
-    ...{ DKIM_DOMAIN: domain, DKIM_SELECTOR: SELECTOR, DKIM_KEY_FILE: keyFile },
-  }
-  await writePrivate(file, changed(before, settings))
-  const records = recordsOf(answers, key, addressesIn(addresses)).map(zoneLine)
-  const recordFile = path.join(folder, 'dns-records.txt')
+  const place = path.resolve(folder)
+  const file = path.join(place, 'signalpost.env')
+  const text = await readFile(file, 'utf8').catch(() => '')
+  const before = parseEnv(text) as Answers
+  warn(before, talk.print)
+  const answers = await ask(before, talk)
+  const signing = signingOf(before, answers, path.join(place, 'dkim.pem'))
+  const key = await keptKey(signing.DKIM_KEY_FILE)
+  await writePrivate(file, changed(text, { ...answers, ...signing }))
+  const records = recordsOf(answers, key, signing).map(zoneLine)
+  const recordFile = path.join(place, 'dns-records.txt')
   await writeFile(recordFile, `${records.join('\n')}\n`)
+  const unknown = (answers['SENDING_ADDRESSES'] ?? '') === ''
   talk.print(`
-Wrote ${file}, ${keyFile} and ${recordFile}. Publish these records in the DNS:
+Wrote ${file}, ${signing.DKIM_KEY_FILE} and ${recordFile}. Publish these records in the DNS:
 
 ${records.join('\n')}
-
+${unknown ? INCOMPLETE : ''}
 Then start Signalpost, and run "signalpost doctor".`)
+}
+
+const INCOMPLETE = `
+The SPF record is incomplete, because the addresses of your mail server are not known. Run
+"signalpost setup" again when you know them.
+`
+
+/** Prints what is wrong with the settings that stay as they are. */
+function warn(before: Answers, print: Talk['print']): void {
+  const kept = Object.entries(before).map(([name, value]) => ({ name, value }))
+  for (const { says, todo } of [...unknownIn(kept), ...relativeIn(kept, SERVICE_CWD)]) {
+    print(`Warning: ${says} ${todo}`)
+  }
+}
+
+/**
+ * The settings of DKIM: previous ones stay, but the signing domain follows the domain of the author
+ * if it was the same.
+ */
+function signingOf(before: Answers, answers: Answers, keyFile: string) {
+  const domain = domainOf(answers['MAIL_FROM'] ?? '') ?? ''
+  const { DKIM_DOMAIN = '', DKIM_SELECTOR = '', DKIM_KEY_FILE = '' } = before
+  const isOwn = DKIM_DOMAIN !== '' && DKIM_DOMAIN !== domainOf(before['MAIL_FROM'] ?? '')
+  return {
+    DKIM_DOMAIN: isOwn ? DKIM_DOMAIN : domain,
+    DKIM_SELECTOR: DKIM_SELECTOR || SELECTOR,
+    DKIM_KEY_FILE: path.isAbsolute(DKIM_KEY_FILE) ? DKIM_KEY_FILE : keyFile,
+  }
 }
 
 async function ask(before: Answers, { input, print }: Talk): Promise<Answers> {
@@ -140,13 +178,16 @@ async function ask(before: Answers, { input, print }: Talk): Promise<Answers> {
   const lines = open[Symbol.asyncIterator]()
   const answers: Record<string, string> = {}
   for (const [at, question] of questions.entries()) {
-    const { variable, asks, usual } = question
-    const taken = before[variable] ?? usual(answers)
+    const { variable, asks, usual, isOptional } = question
+    const taken = before[variable] || usual(answers)
+    const removal = isOptional ? '; "-" removes it' : ''
+    const proposal = taken === '' ? '' : `\n     [${withoutPassword(taken)}]${removal}`
     for (;;) {
-      print(`${at + 1}/${questions.length} ${asks}${taken === '' ? '' : `\n     [${taken}]`}`)
+      print(`${at + 1}/${questions.length} ${asks}${proposal}`)
       const line = await lines.next()
       if (line.done) throw new UsageError(['The answers ended early. Nothing was written.'])
-      const answer = line.value.trim() || taken
+      const given = line.value.trim()
+      const answer = isOptional && NONE.includes(given) ? '' : given || taken
       const fault = (question.faultOf ?? ((text) => faultOf(variable, text)))(answer)
       answers[variable] = answer
       if (fault === undefined) break
@@ -154,6 +195,11 @@ async function ask(before: Answers, { input, print }: Talk): Promise<Answers> {
     }
   }
   return answers
+}
+
+/** Others may see the screen. */
+function withoutPassword(value: string): string {
+  return value.replace(/^(\w+:\/\/[^/@]*:)[^/@]*@/, '$1***@')
 }
 
 /** Returns what is wrong with the value of a setting. */
@@ -169,10 +215,6 @@ function faultOf(variable: string, value: string): string | undefined {
 
 function hostOf(url: string): string {
   return URL.parse(url)?.hostname ?? ''
-}
-
-function addressesIn(text: string): string[] {
-  return text.split(/[\s,]+/).filter(Boolean)
 }
 
 /** Returns the key in a file. If there is none, makes one of RSA, which every receiver verifies. */
@@ -200,9 +242,10 @@ async function writePrivate(file: string, text: string): Promise<void> {
 
 /** Returns the text of a settings file with other values; adds lines for variables it lacks. */
 function changed(before: string, settings: Answers): string {
-  const kept = before
-    .split('\n')
-    .filter((line) => !Object.hasOwn(settings, line.split('=')[0] ?? ''))
+  const kept = before.split('\n').filter((line) => {
+    const [, name = ''] = /^\s*(?:export\s+)?(\w+)\s*=/.exec(line) ?? []
+    return !Object.hasOwn(settings, name)
+  })
   const lines = Object.entries(settings).flatMap(([name, value]) =>
     value === '' ? [] : [`${name}=${quoted(value)}`],
   )
@@ -215,17 +258,18 @@ function quoted(value: string): string {
   return value.includes("'") ? `"${value.replaceAll('"', '”')}"` : `'${value}'`
 }
 
-function recordsOf(answers: Answers, key: string, addresses: readonly string[]): DnsRecord[] {
+function recordsOf(answers: Answers, key: string, signing: Answers): DnsRecord[] {
   const {
     MAIL_FROM: mailFrom = '',
     RETURN_PATH_DOMAIN: bounces = '',
     PUBLIC_URL: url = '',
+    SENDING_ADDRESSES: addresses = '',
   } = answers
-  const domain = domainOf(mailFrom) ?? ''
+  const { DKIM_DOMAIN: domain = '', DKIM_SELECTOR: selector = '' } = signing
   return [
     mxRecord(bounces, hostOf(url)),
-    spfRecord(bounces, addresses),
-    dkimRecord(domain, SELECTOR, key),
-    dmarcRecord(domain, mailFrom),
+    spfRecord(bounces, entriesOf(addresses)),
+    dkimRecord(domain, selector, key),
+    dmarcRecord(domainOf(mailFrom) ?? '', mailFrom),
   ]
 }

@@ -48,6 +48,7 @@ test('an empty environment gives a working configuration that sends nothing', ()
     isSecondStepRequired: false,
     publicUrl: 'http://localhost:8080',
     signUpIsOpen: true,
+    sendingAddresses: [],
     smtpUrl: undefined,
     trustedProxies: [],
     mailFrom: 'feedback@signalpost.example',

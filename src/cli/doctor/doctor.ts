@@ -1,8 +1,10 @@
 import type { Config } from '../../config.ts'
 import { createResolver } from '../../net/resolver.ts'
 import { systemClock } from '../../world.ts'
+import type { Surroundings } from '../given-settings.ts'
 import { checkDatabase } from './database.ts'
 import { type Finding, ok, type Patient } from './finding.ts'
+import { checkFolders, checkSettingNames, checkUnits } from './folders.ts'
 import {
   checkCertificate,
   checkDataFolder,
@@ -24,7 +26,7 @@ import {
 /** Checks an installation. `isSound` is false if there is a problem. */
 export async function doctor(
   config: Config,
-  env: NodeJS.ProcessEnv,
+  around: Surroundings,
 ): Promise<{ text: string; isSound: boolean }> {
   const resolver =
     config.dnsServers === 'none'
@@ -32,13 +34,16 @@ export async function doctor(
       : createResolver({ servers: config.dnsServers, clock: systemClock })
   const patient: Patient = { config, clock: systemClock, resolve: resolver?.resolve }
   try {
-    if (config.mainUrl !== undefined) return conclude(await checkFront(patient, env))
+    if (config.mainUrl !== undefined) return conclude(await checkFront(patient, around))
     const findings = await Promise.all([
       ok(`Node.js is ${process.versions.node}.`),
-      checkSettingsFile(env),
+      checkSettingsFile(around.env),
+      checkSettingNames(around),
       checkDataFolder(patient),
       checkDisk(patient),
       checkSpool(patient),
+      checkFolders(patient),
+      checkUnits(patient),
       checkDatabase(patient),
       checkPorts(patient),
       checkPublicUrl(patient),
@@ -55,11 +60,12 @@ export async function doctor(
 }
 
 /** Checks a front, which has no database and no other folder than that of its spool. */
-function checkFront(patient: Patient, env: NodeJS.ProcessEnv) {
+function checkFront(patient: Patient, around: Surroundings) {
   const ofSpool = { config: { ...patient.config, dataDir: patient.config.spool.folder } }
   return Promise.all([
     ok(`Node.js is ${process.versions.node}.`),
-    checkSettingsFile(env),
+    checkSettingsFile(around.env),
+    checkSettingNames(around),
     checkDataFolder(ofSpool),
     checkDisk(ofSpool),
     checkSpool(patient),

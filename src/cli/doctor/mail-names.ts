@@ -26,7 +26,8 @@ export async function checkMailNames(
   }
   if (config.smtpUrl === undefined) return []
   const asking = { config, resolve }
-  const senders = await sendingAddresses(config.smtpUrl, resolve, own)
+  const given = config.sendingAddresses.filter(isPublic).slice(0, ADDRESSES_MAX)
+  const senders = given.length > 0 ? given : await sendingAddresses(config.smtpUrl, resolve, own)
   const findings = await Promise.all([
     checkSenders(senders, asking),
     checkKey(asking),

@@ -4,15 +4,16 @@ import { publicForms } from '../../health/heartbeat.ts'
 export type DnsRecord = { name: string; type: 'MX' | 'TXT' | 'A' | 'AAAA'; value: string }
 
 /**
- * The addresses that may send mail with bounces to a domain (RFC 7208); without any, those of the
- * machines that receive its mail.
+ * The addresses that may send mail with bounces to a domain (RFC 7208). Without any, the record
+ * allows the machines that receive its mail, and says nothing about others: it must not make
+ * receivers refuse our mail.
  */
 export function spfRecord(domain: string, addresses: readonly string[]): DnsRecord {
   const terms = addresses.map((ip) => `${ip.includes(':') ? 'ip6' : 'ip4'}:${ip}`)
   return {
     name: domain,
     type: 'TXT',
-    value: ['v=spf1', ...(terms.length > 0 ? terms : ['mx']), '-all'].join(' '),
+    value: terms.length > 0 ? `v=spf1 ${terms.join(' ')} -all` : 'v=spf1 mx ?all',
   }
 }
 

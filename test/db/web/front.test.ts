@@ -176,7 +176,8 @@ test('a wrong key is said with what to do, and loses nothing', async () => {
     await expect.poll(() => readyz(wrong), { timeout: 20_000 }).toMatch(says)
     expect((await post(ann, 'wrong-key', wrong)).status).toBe(503)
     const env = { MAIN_URL: main.url, DATA_DIR: folder, ...settings }
-    const found = await doctor(readConfig(env, { cores: 1, cwd: folder }), {})
+    const around = { env: {}, execArgv: [], cwd: folder }
+    const found = await doctor(readConfig(env, { cores: 1, cwd: folder }), around)
     expect(found).toEqual({ isSound: false, text: expect.stringMatching(says) as string })
   } finally {
     await wrong.close()
