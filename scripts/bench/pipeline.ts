@@ -3,10 +3,12 @@ import path from 'node:path'
 import { analyzeForCounting } from '../../src/pieces/analyze.ts'
 import { readConfig } from '../../src/config.ts'
 import { shippedRules } from '../../src/judging/rule-versions.ts'
-import { decide, isUnwanted, type Verdict } from '../../src/verdict/verdict.ts'
+import { complaintOf, doubtOf } from '../../src/verdict/complaint.ts'
+import { decide, isUnwanted } from '../../src/verdict/verdict.ts'
 import { factDefinitions, type FactsInput, factsOf } from '../../src/verdict/facts/facts.ts'
 import { compileRules } from '../../src/verdict/rules/rule-book.ts'
 import { faultLine } from '../../src/verdict/rules/rule-file.ts'
+import { isRelayed, subjectsOf } from '../../src/verdict/subjects.ts'
 import { percentiles, printTable, readCorpus, variantOf } from './corpus.ts'
 import { cpuSeconds, endOf, serverCpuSeconds, startInstance, type Instance } from './instance.ts'
 import { postAll, type Posted } from './load.ts'
@@ -132,17 +134,21 @@ async function forwardable(messages: readonly Buffer[]): Promise<Buffer[]> {
       const first = Number(origin?.ip.split(/[.:]/)[0])
       const isKnown = origin?.ip.includes(':') ? /^[23]/.test(origin.ip) : first < 224
       const isSure = (origin?.confidence ?? 0) >= originConfidenceMin
-      return kind === 'message' && isSure && isKnown && isUnwanted(verdictOn(features))
+      const subjects = subjectsOf({ ...analysis, telephones: [] }, { originConfidenceMin })
+      return kind === 'message' && isSure && isKnown && isForwarded(features, isRelayed(subjects))
     }),
   )
   return messages.filter((_, index) => owed[index])
 }
 
-/** Returns the verdict on the report of a trusted reporter, without any other evidence. */
-function verdictOn(features: FactsInput['features']): Verdict {
+/** Whether the report of a trusted reporter is forwarded without a question or other evidence. */
+function isForwarded(features: FactsInput['features'], isRelayed: boolean): boolean {
   const report = { kind: 'spam', karma: 1, channel: 'api' } as const
   const facts = factsOf({ features, report, now: new Date() })
-  return decide({ facts, symbols: rules.run(facts) })
+  const verdict = decide({ facts, symbols: rules.run(facts) })
+  const stated = { kind: 'spam', isConfirmed: false } as const
+  const complaint = complaintOf({ ...stated, isResolved: false }, { verdict, facts, isRelayed })
+  return isUnwanted(verdict) && doubtOf(complaint) === undefined
 }
 
 /** Posts reports and waits until each has led to an ARF at the sink. */

@@ -15,6 +15,12 @@ export type QueueBacklog = {
   longestWaitSeconds: number
 }
 
+/** Sends a notification to the workers of all processes, on the channel of pg-boss. */
+export async function notifyWorkers(db: Db, payload: string): Promise<void> {
+  await db.query(named('notify-workers')`
+    select pg_notify('pgboss_' || left(encode(sha224('pgboss'), 'hex'), 24), ${payload})`)
+}
+
 /** Returns the names of the queues, without the one that pg-boss keeps for scheduled jobs. */
 export async function listQueueNames(db: Db): Promise<string[]> {
   const rows = await rowsOf(db)<{ name: string }>`

@@ -7,6 +7,12 @@ export type Db = Pick<pg.ClientBase, 'query'>
 
 export type Pool = pg.Pool
 
+/**
+ * Time in milliseconds after which an unused connection is closed. A new one costs the server more
+ * than hundreds of statements, because all of them are prepared again.
+ */
+export const IDLE_MS_MAX = 600_000
+
 const INT8 = 20
 const BYTEA = 17
 
@@ -41,7 +47,7 @@ export function createPool(
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     pipeline: true,
-    idleTimeoutMillis: 60_000,
+    idleTimeoutMillis: IDLE_MS_MAX,
     // Ends the statements prepared for past weeks.
     maxLifetimeSeconds: 86_400,
     types: {

@@ -2,9 +2,9 @@ import { hash } from 'node:crypto'
 import { type Db as BossDb, PgBoss, systemClock } from 'pg-boss'
 import { tally } from '../activity/tally.ts'
 import type { Backend } from '../db/backend.ts'
-import { gatherQueueStatistics } from '../db/jobs.ts'
+import { gatherQueueStatistics, notifyWorkers } from '../db/jobs.ts'
 import { afterCommit, committedBefore } from '../db/nodes.ts'
-import type { Db } from '../db/pool.ts'
+import { type Db, IDLE_MS_MAX } from '../db/pool.ts'
 import { allQueues, type QueueControl } from '../db/queue-controls.ts'
 import { DAY_SECONDS } from '../durations.ts'
 import { inTime } from '../world.ts'
@@ -12,7 +12,8 @@ import { deadLetterQueue, type Queue } from './define-queue.ts'
 
 /** A worker of a queue; see `QueueWorker`. */
 type Worker = {
-  wake: () => void
+  wake: (jobs?: number) => void
+  hurry: () => void
   close: () => Promise<void>
   abandon: () => Promise<void>
   state: () => WorkerState
@@ -48,9 +49,11 @@ export class Boss extends PgBoss {
     const { listen } = db
     if (!listen || Object.hasOwn(db, 'listen')) return db
     db.listen = (channel, onQueue, onReconnect) => {
-      const onNotification = (name: string) => {
-        onQueue(name)
-        this.workers.get(name)?.wake()
+      const onNotification = (payload: string) => {
+        const hurried = payload.endsWith(HURRIED) ? payload.slice(0, -HURRIED.length) : undefined
+        if (hurried !== undefined) return this.workers.get(hurried)?.hurry()
+        onQueue(payload)
+        this.workers.get(payload)?.wake(1)
       }
       return listen.call(db, channel, onNotification, () => {
         onReconnect()
@@ -74,6 +77,8 @@ const unhurried = {
   setInterval: (work: () => void, ms: number) =>
     systemClock.setInterval(work, Math.max(ms, 60_000)),
 }
+/** For `pg`, which gets all options; its default is ten seconds. */
+const keptConnections = { idleTimeoutMillis: IDLE_MS_MAX }
 /** Time in seconds without a heartbeat after which a job is given to another worker. */
 const HEARTBEAT_SECONDS = 20
 
@@ -98,6 +103,7 @@ export async function startBoss(
     backend: options.backend ?? 'postgres',
     application_name: `signalpost ${options.name} queue`,
     max: 2,
+    ...keptConnections,
     migrate: role === 'migrates',
     createSchema: role === 'migrates',
     supervise: works,
@@ -213,6 +219,14 @@ export async function sendInReserve<Payload extends object>(
     jobs.map((job) => ({ ...job, startAfter: seconds })),
     { db: preparedBossDb(committedBefore(tx)), returnId: false },
   )
+}
+
+/** The end of a notification about jobs that must not wait for others. No queue has such a name. */
+const HURRIED = ' now'
+
+/** Has workers take the jobs of a queue that wait for others, because somebody waits for them. */
+export async function hurry(db: Db, { name }: Pick<Queue, 'name'>): Promise<void> {
+  await notifyWorkers(db, name + HURRIED)
 }
 
 /** Drops jobs that their sender has done itself, in the transaction that stores their results. */

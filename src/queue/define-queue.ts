@@ -19,6 +19,12 @@ export type Queue<Payload extends object = object> = {
   batchSize: number
   /** Number of batches that a process handles at the same time. */
   concurrency: number
+  /**
+   * Maximum time in milliseconds for which jobs that come in a stream wait for others, so that one
+   * batch takes all. A single job does not wait, nor does a full batch, nor a job that somebody
+   * waits for (`hurry`). Absent: no job waits.
+   */
+  gatherMs?: number
   /** When to create a job, as a cron expression in UTC. */
   cron?: string
 }

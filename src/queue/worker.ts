@@ -18,13 +18,15 @@ type JobResult = { job: Job<object> } & (
 )
 
 type Needs = { boss: Boss; pool: Pool; log: Logger }
-type Worked = Pick<Queue, 'name' | 'batchSize' | 'concurrency' | 'attempts' | 'cron'>
+type Worked = Omit<Queue, 'payload'>
 
 /**
  * Time in milliseconds between the notification of a job and the fetch, so that jobs that arrive
- * together are fetched together. No person waits for a job.
+ * together are fetched together.
  */
 const GATHER_MS = 8
+/** Fetches that come at once, before jobs are a stream; each `gatherMs` allows another. */
+const FETCHES_AT_ONCE = 4
 /** Time in milliseconds for which ended jobs are collected before one statement removes them. */
 const SETTLE_MS = 200
 /** Polling interval in milliseconds while notified of new jobs: it finds retries that are due. */
@@ -53,6 +55,12 @@ export class QueueWorker {
   readonly #inProgress = new Map<Promise<void>, readonly Job<object>[]>()
   /** Whether jobs may be due that no fetch has looked for. */
   #isDue = false
+  /** Whether the jobs that are due do not wait for others. */
+  #isUrgent = false
+  /** The least number of jobs that came since the last fetch. */
+  #jobsNew = 0
+  /** The time of `performance` until which jobs wait for others. */
+  #gatheredAt = Number.NEGATIVE_INFINITY
   #isClosed = false
   #timer: NodeJS.Timeout | undefined
   #fetching: Promise<void> | undefined
@@ -67,10 +75,24 @@ export class QueueWorker {
     else if (app.boss.polling === 'running') this.wake()
   }
 
-  /** Fetches jobs soon. */
-  wake(): void {
+  /**
+   * Fetches jobs soon, or, if they come in a stream, when they have gathered. `jobs`: at least so
+   * many are new.
+   */
+  wake(jobs = 0): void {
     this.#isDue = true
-    this.#fetchAfter(GATHER_MS)
+    this.#jobsNew += jobs
+    if (this.#jobsNew >= this.#queue.batchSize) this.hurry()
+    else this.#fetchSoon()
+  }
+
+  /** Fetches the jobs at once that wait for others; does nothing if none do. */
+  hurry(): void {
+    if (!this.#isDue) return
+    this.#isUrgent = true
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#fetchSoon()
   }
 
   /** Fetches jobs when postponed jobs are due; those that are due later are found by polling. */
@@ -117,24 +139,31 @@ export class QueueWorker {
     return !isPaused && this.#inProgress.size < this.#batchesMax()
   }
 
-  #fetchAfter(ms: number): void {
+  #fetchSoon(): void {
     if (!this.#mayFetch()) return
+    const gatherMs = Math.max(GATHER_MS, this.#gatheredAt - performance.now())
+    const ms = this.#isUrgent ? 0 : gatherMs
     this.#timer = setTimeout(() => {
       this.#timer = undefined
       this.#fetching = this.#fetch().then((jobs) => {
         this.#fetching = undefined
         const isFullBatch = jobs === this.#queue.batchSize
         this.#isDue ||= isFullBatch
-        this.#fetchAfter(isFullBatch ? 0 : GATHER_MS)
+        this.#isUrgent ||= isFullBatch
+        this.#fetchSoon()
       })
     }, ms)
   }
 
   async #fetch(): Promise<number> {
     const { boss, pool, log } = this.#app
-    const { name, batchSize } = this.#queue
-    this.#isDue = false
+    const { name, batchSize, gatherMs = 0 } = this.#queue
     const startedAt = performance.now()
+    this.#isDue = false
+    this.#isUrgent = false
+    this.#jobsNew = 0
+    const allowedAt = Math.max(this.#gatheredAt, startedAt - (FETCHES_AT_ONCE - 1) * gatherMs)
+    this.#gatheredAt = Math.min(allowedAt, startedAt) + gatherMs
     try {
       const jobs = await claiming(pool, (db) => boss.fetch<object>(name, { batchSize, db }))
       if (jobs.length > 0) this.#start(jobs)
@@ -177,7 +206,7 @@ export class QueueWorker {
       })
       .then(() => {
         this.#inProgress.delete(ended)
-        this.#fetchAfter(0)
+        this.#fetchSoon()
       })
     this.#inProgress.set(ended, jobs)
   }

@@ -16,7 +16,9 @@ import { listEvents, type ReportEvent } from '../db/report-events.ts'
 import type { Report, ReportKind, ReportState } from '../db/reports.ts'
 import { DAY_MS } from '../durations.ts'
 import type { Phrase } from '../phrase.ts'
+import { hurry } from '../queue/boss.ts'
 import { uuidFloor } from '../world.ts'
+import { analyzeReport } from './queues.ts'
 import { describeSame, type SameReports } from './same-reports.ts'
 import { outcomeOf, type OutcomeTone, type ReportOutcome, toneOf } from './own-outcome.ts'
 import { findQuestion, type ReportQuestion } from './set-relays.ts'
@@ -197,6 +199,16 @@ export async function awaitUnconfirmed(
     }
     await wait(LOOK_MS, undefined, { ref: false })
   }
+}
+
+/**
+ * Has reports analyzed without waiting for those of others, because their reporter looks at one.
+ */
+export async function hurryAnalysis(
+  db: Db,
+  reports: readonly Pick<Report, 'state'>[],
+): Promise<void> {
+  if (reports.some(({ state }) => state === 'received')) await hurry(db, analyzeReport)
 }
 
 /** The parts of a report's page besides the report itself. */

@@ -9,7 +9,7 @@ export const analyzeReport = defineQueue({
   name: 'analyze-report',
   payload: z.object({ reportId: z.uuid(), hasWaited: z.boolean().optional() }),
   attempts: { retryLimit: 5, retryDelay: 5, retryDelayMax: 600, expireInSeconds: 120 },
-  ...{ batchSize: 50, concurrency: 2 },
+  ...{ batchSize: 50, concurrency: 2, gatherMs: 1_000 },
 })
 
 /** Decides the reports of a reporter again, because more is known of who receives the mail. */

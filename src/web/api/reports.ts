@@ -7,7 +7,7 @@ import type { ReportEvent } from '../../db/report-events.ts'
 import { findRawMessage, type Report } from '../../db/reports.ts'
 import type { Phrase } from '../../phrase.ts'
 import { confirmReport, retractReport } from '../../reports/change-report.ts'
-import { findReportDetails, type ReportDetails } from '../../reports/own-reports.ts'
+import { findReportDetails, hurryAnalysis, type ReportDetails } from '../../reports/own-reports.ts'
 import type { SameReports } from '../../reports/same-reports.ts'
 import { findReportOrSpooled } from '../../reports/take-spooled.ts'
 import { inEnglish } from '../../texts/phrases.ts'
@@ -234,6 +234,7 @@ export function reportHandlers(site: Site) {
     },
     async 'read-report'(call) {
       const { report, reader } = await requireOwnReport(call, site, 'viewer')
+      if (reader === 'owner') await hurryAnalysis(pool, [report])
       sendJson(call.res, 200, await describeReport(pool, report), reader)
       return undefined
     },

@@ -9,7 +9,7 @@ import { listRawMessages, type Report } from '../../db/reports.ts'
 import { type ExactCopy, findOwnCopy } from '../../feedback/compose-feedback.ts'
 import { findShownRequest } from '../../feedback/original-requests.ts'
 import { listAnswersTo } from '../../feedback/take-answer.ts'
-import { findReportDetails } from '../../reports/own-reports.ts'
+import { findReportDetails, hurryAnalysis } from '../../reports/own-reports.ts'
 import { answerQuestion, SET_RELAYS_MAX } from '../../reports/set-relays.ts'
 import { findReportOrSpooled } from '../../reports/take-spooled.ts'
 import { countryName, type Language } from '../../texts/messages.ts'
@@ -140,6 +140,7 @@ export async function sendStory(
   const [{ analysis, events, same, question, isUnconfirmed }, feedback] = await Promise.all([
     findReportDetails(site.pool, report),
     listFeedback(site.pool, [report.id]),
+    hurryAnalysis(site.pool, [report]),
   ])
   const { language, reporter } = visitOf(req)
   const advice = await findShownAdvice(site.pool, { report, analysis, language, now: site.clock() })

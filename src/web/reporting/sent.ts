@@ -7,7 +7,12 @@ import type { Phrase } from '../../phrase.ts'
 import type { AcceptedReport } from '../../reports/accept-report.ts'
 import type { Choice } from '../../reports/message-refusal.ts'
 import { isOpenOutcome, toneOf } from '../../reports/own-outcome.ts'
-import { awaitUnconfirmed, type ShownOutcome, withOutcomes } from '../../reports/own-reports.ts'
+import {
+  awaitUnconfirmed,
+  hurryAnalysis,
+  type ShownOutcome,
+  withOutcomes,
+} from '../../reports/own-reports.ts'
 import { goneSignal } from '../bodies/read-body.ts'
 import { isUuid, sendPage } from '../pages/render.ts'
 import { requireReporter } from '../pages/signed-in.ts'
@@ -58,10 +63,11 @@ async function sentRows(
   waiting: Waiting,
 ): Promise<Map<string, SentRow>> {
   const few = ids.length <= AWAITED_MAX || waiting.waitMs === 0 ? ids : []
+  if (few.length > 0 && waiting.waitMs > 0) await hurryAnalysis(db, [{ state: 'received' }])
   const unconfirmed = await awaitUnconfirmed(db, few, waiting)
   const reports = await listReportsByIds(db, ids)
   const own = reports.filter(({ reporterId }) => reporterId === reporter.id)
-  const rows = await withOutcomes(db, own)
+  const [rows] = await Promise.all([withOutcomes(db, own), hurryAnalysis(db, own)])
   return new Map(
     rows.map(({ id, subject, author, outcome, tone, notified, answer }) => {
       const shown = { id, subject, author, outcome, tone, notified, answer }

@@ -3,7 +3,14 @@ import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { PermanentError } from '../../../src/errors.ts'
-import { type Boss, createQueues, send, startBoss, stopBoss } from '../../../src/queue/boss.ts'
+import {
+  type Boss,
+  createQueues,
+  hurry,
+  send,
+  startBoss,
+  stopBoss,
+} from '../../../src/queue/boss.ts'
 import { defineQueue, type Queue } from '../../../src/queue/define-queue.ts'
 import { type Handler, workQueue } from '../../../src/queue/work.ts'
 import { type Clock, systemClock } from '../../../src/world.ts'
@@ -113,6 +120,46 @@ test(
     expect(most).toBe(2)
   },
 )
+
+test('jobs in a stream wait for others, but not if somebody waits', { retry: 2 }, async () => {
+  const other = await makeQueue()
+  const queue = await makeQueue({ batchSize: 3, gatherMs: 60_000 })
+  const batches: string[][] = []
+  const log = pino({ level: 'silent' })
+  const app = { boss, pool: database.pool, clock: systemClock, log }
+  const keep: Handler<Payload> = async (payloads) => {
+    batches.push(payloads.map(({ mark }) => mark))
+    return payloads.map(() => 'done')
+  }
+  const others = await workQueue(app, other, keep)
+  await start(queue, keep)
+  const handled = (mark: string) =>
+    until(mark, () => Promise.resolve(batches.flat().includes(mark) || undefined))
+  const gathers = async (mark: string) => {
+    await add(queue, mark)
+    // Notified later, and not gathered: when it is handled, the job before it would be, too.
+    await add(other, `after ${mark}`)
+    await handled(`after ${mark}`)
+    expect(batches.flat()).not.toContain(mark)
+  }
+  for (const mark of ['a', 'b', 'c', 'd']) {
+    await add(queue, mark)
+    await handled(mark)
+  }
+  await gathers('e')
+  await hurry(database.pool, queue)
+  await handled('e')
+  await gathers('f')
+  await gathers('g')
+  await add(queue, 'h')
+  await handled('h')
+  await others.close()
+  const gathered = batches.filter(([mark]) => !mark?.startsWith('after'))
+  expect(gathered.map((one) => one.toSorted())).toEqual([
+    ...[['a'], ['b'], ['c'], ['d'], ['e']],
+    ['f', 'g', 'h'],
+  ])
+})
 
 test('a failing batch is handled one job at a time, and only the job at fault fails', async () => {
   const queue = await makeQueue({ batchSize: 10 })

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { uuidv7 } from '../../../src/world.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
+import { until } from '../../support/process.ts'
 import { type Person, sampleMessage, startWebSite } from './web-site.ts'
 
 const site = await closeAfterTests(startWebSite({ MESSAGE_BYTES_MAX: '1000000' }))
@@ -54,6 +55,24 @@ test('a list has all own reports, newest first, each once', async () => {
   }
   expect(seen).toEqual(ids.toReversed())
   expect((await page('/reports', bob)).reports).toEqual([])
+})
+
+test('a report that its reporter looks at is analyzed without waiting for others', async () => {
+  const { pool } = site.app
+  const { person, ids } = await reporterOf(2)
+  const [waiting, kept] = ids
+  await pool.query(`update reports set state = 'received' where id = $1`, [waiting])
+  const { rows } = await pool.query<{ channel: string }>(
+    `select 'pgboss_' || left(encode(sha224('pgboss'), 'hex'), 24) as channel`,
+  )
+  const listener = await pool.connect()
+  const told: string[] = []
+  listener.on('notification', ({ payload = '' }) => told.push(payload))
+  await listener.query(`listen "${rows[0]?.channel}"`)
+  for (const id of [kept, waiting]) expect((await api(`/reports/${id}`, person)).status).toBe(200)
+  await until('the notification', () => Promise.resolve(told.length > 0 || undefined))
+  expect(told).toEqual(['analyze-report now'])
+  listener.release(true)
 })
 
 test('with "after" new reports come oldest first, and the list can be continued', async () => {

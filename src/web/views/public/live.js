@@ -5,7 +5,7 @@
   'use strict'
 
   const POLL_MS = 30_000
-  const FIRST_MS = 1_500
+  const FIRST_MS = 700
   const parts = () => [...document.querySelectorAll('[data-live]')]
   const [first] = parts()
   if (!first) return
@@ -64,7 +64,7 @@
     if (!parts().some((part) => part.dataset.live === 'open')) return
     setTimeout(async () => {
       await read()
-      readWhileOpen(Math.min(waitMs * 1.2, POLL_MS))
+      readWhileOpen(Math.min(waitMs * 1.4, POLL_MS))
     }, waitMs)
   }
 
