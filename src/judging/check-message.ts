@@ -181,10 +181,10 @@ const SUMS_MAX = 2 ** 17
 /** Maximum age in milliseconds of cached data behind a verdict. */
 const FRESH_MS = 10_000
 /**
- * Limits for parsing: time in milliseconds, shorter than the timeout of mail servers, the part of
- * it for the attached files, and heap size.
+ * Limits for parsing: time in milliseconds, shorter than the timeout of mail servers, the parts of
+ * it for the attached files and for the wait for other messages, and heap size.
  */
-const READING = { messageMsMax: 4_000, heapMegabytesMax: 128, filesMsMax: 150 }
+const READING = { messageMsMax: 4_000, heapMegabytesMax: 128, filesMsMax: 150, companyMs: 3 }
 
 /** Creates the message checker of one process. Its threads start on the first check. */
 export function createMessageChecker(

@@ -4,7 +4,7 @@ import { Piscina } from 'piscina'
 import type { Packed } from '../db/rows.ts'
 import { type SigningKey, signMail } from '../mail/dkim-signature.ts'
 import type { InboundReading } from '../mail/inbound/read-inbound.ts'
-import type { Analysis, AnalysisOptions, FileFindings } from '../pieces/analyze.ts'
+import type { Analysis, AnalysisOptions } from '../pieces/analyze.ts'
 import type { MessageFeatures } from '../pieces/features/features.ts'
 import type { Fingerprints } from '../pieces/fingerprints.ts'
 import type { MarketerEvidence } from '../pieces/marketer.ts'
@@ -15,9 +15,22 @@ import type { RelayCandidate } from '../verdict/relays.ts'
 import type { Subject } from '../verdict/reputation/subject.ts'
 import type { WrittenTexts } from '../pieces/written-texts.ts'
 import type { FeedbackContent, FeedbackMail } from './feedback-content.ts'
+import {
+  type Chunk,
+  chunkOf,
+  createLine,
+  type Outcome,
+  type RunChunk,
+  type RunTask,
+} from './chunk-line.ts'
 import type { ChosenFiles } from './files/choose-files.ts'
-import { createFileReader, type FileReader, type ReaderTools } from './files/file-reader.ts'
-import { createEndLock, type EndLock, runInTime, type TimeLimits } from './run-in-time.ts'
+import {
+  createFileReader,
+  type FileReader,
+  type FilesRead,
+  type ReaderTools,
+} from './files/file-reader.ts'
+import { runInTime, type TimeLimits } from './run-in-time.ts'
 import { asBuffer, asBuffers, withOwnMemory } from './thread-bytes.ts'
 
 /** A task for a parser thread, for the bytes of one message. */
@@ -33,7 +46,7 @@ type AnalyzeTask = { work: 'analyze' | 'check'; packed: Packed; options: ThreadO
 /** The settings of an analysis that a thread receives. */
 type ThreadOptions = Omit<AnalysisOptions, 'ignoreStamps' | 'readFiles'> & {
   /** What is known about the attached files; absent before they are read. */
-  files?: FileFindings
+  files?: FilesRead
 }
 
 type ComposeTask = {
@@ -168,11 +181,7 @@ export type ParserPool = {
   close: () => Promise<void>
 }
 
-/**
- * Tasks that are sent to a thread together. The thread stores the index of its current task in
- * `progress`; that task is at fault when the thread crashes or stalls.
- */
-export type ParserChunk = { tasks: readonly ParserTask[]; progress: Int32Array; lock: EndLock }
+export type ParserChunk = Chunk<ParserTask>
 
 /** The beginning of the text that a message shows to its reader. */
 type ShownText = { shownText: string }
@@ -190,8 +199,7 @@ export type Made =
   | ShownText
   | Written
 
-/** The outcome of a task in a chunk: its result, or an error message. */
-export type ParserOutcome = { made: Made } | { fault: string }
+export type ParserOutcome = Outcome<Made>
 
 export type ParserLimits = {
   messageMsMax: number
@@ -200,6 +208,11 @@ export type ParserLimits = {
   fastMsMax?: number
   /** Maximum wait in milliseconds for the attached files of a message; 1,500 when absent. */
   filesMsMax?: number
+  /**
+   * How long a message waits in milliseconds for others while a thread is busy; 0 when absent. It
+   * makes messages cheaper that arrive one by one.
+   */
+  companyMs?: number
 }
 
 /** Data that the threads receive at their start. */
@@ -222,13 +235,6 @@ const PARSER_THREAD = path.join(
   `parser-thread${path.extname(import.meta.filename)}`,
 )
 
-type Pending = {
-  task: ParserTask
-  onSlow: (() => void) | undefined
-  resolve: (made: Made) => void
-  reject: (error: unknown) => void
-}
-
 const usualLimits: ParserLimits = { messageMsMax: 20_000, heapMegabytesMax: 128 }
 const FAST_MS_MAX = 2_000
 const FILES_MS_MAX = 1_500
@@ -239,17 +245,6 @@ const IDLE_MS = 60_000
  * With 100 % there are a third as many, and a thread needs 10 to 20 MB more.
  */
 const HEAP_GROWTH = '--heap-growing-percent=100'
-/**
- * Maximum number of tasks in a chunk. The transfer to a thread costs a third of processing a
- * message.
- */
-const CHUNK_TASKS_MAX = 8
-/**
- * Maximum size of a chunk in bytes, because a chunk is copied in one step; a larger message is sent
- * alone.
- */
-const CHUNK_BYTES_MAX = 1_000_000
-
 /**
  * Starts `threads` parser threads. Messages are sent to them in chunks. When a chunk makes its
  * thread crash, stall or use too much memory, the thread is replaced, the message at fault moves to
@@ -264,19 +259,13 @@ export function createParserPool(
   given: Partial<PoolOptions> = {},
 ): ParserPool {
   const { seed = shingleSeed(), signingKey, threadFile = PARSER_THREAD } = given
-  const { messageMsMax, heapMegabytesMax, fastMsMax = FAST_MS_MAX } = limits
-  const { filesMsMax: waitMs = FILES_MS_MAX } = limits
-  const fastLimits = { ms: Math.min(fastMsMax, messageMsMax), wallMs: messageMsMax }
-  const slowLimits = { ms: messageMsMax, wallMs: messageMsMax }
+  const { heapMegabytesMax, filesMsMax: waitMs = FILES_MS_MAX } = limits
   const workerData: ThreadData = { seed, signingKey }
   const openThreads = (count: ThreadCount) =>
     openPiscina({ filename: threadFile, workerData, ...count }, heapMegabytesMax)
   const fastThreads = openThreads({ minThreads: 1, maxThreads: threads })
   const slowThread = openThreads({ minThreads: 0, maxThreads: 1 })
-  const inLine = createLine(threads, {
-    fast: openFastLane(fastThreads, fastLimits),
-    slow: async (chunk) => (await runInTime(slowThread, chunk, slowLimits)) as ParserOutcome[],
-  })
+  const inLine = openLine({ threads, fastThreads, slowThread }, limits)
   const reader = createFileReader(given.app)
   const analyzeWithFiles = createAnalyze(inLine, reader, waitMs)
   return {
@@ -320,11 +309,27 @@ export function createParserPool(
   }
 }
 
+function openLine(
+  its: { threads: number; fastThreads: Piscina; slowThread: Piscina },
+  { messageMsMax, fastMsMax = FAST_MS_MAX, companyMs = 0 }: ParserLimits,
+): RunTask<ParserTask, Made> {
+  const fastLimits = { ms: Math.min(fastMsMax, messageMsMax), wallMs: messageMsMax }
+  const slowLimits = { ms: messageMsMax, wallMs: messageMsMax }
+  return createLine({
+    places: its.threads,
+    fast: openFastLane(its.fastThreads, fastLimits),
+    slow: async (chunk) => (await runInTime(its.slowThread, chunk, slowLimits)) as ParserOutcome[],
+    slowAttempts,
+    bytesOf: ({ packed }) => packed.content.length,
+    companyMs,
+  })
+}
+
 /**
  * The start of a thread is not counted as time of a chunk. Otherwise the chunk after one that
  * stalls would be considered slow, too.
  */
-function openFastLane(threads: Piscina, limits: TimeLimits): RunChunk {
+function openFastLane(threads: Piscina, limits: TimeLimits): RunChunk<ParserTask, Made> {
   const start = () => threads.run(chunkOf([])).catch(() => undefined)
   let isStarted = start()
   return async (chunk) => {
@@ -338,22 +343,21 @@ function openFastLane(threads: Piscina, limits: TimeLimits): RunChunk {
   }
 }
 
-type RunTask = (task: ParserTask, onSlow?: () => void) => Promise<Made>
 /** `later` waits for the result with all files, if some were not read in time. */
 type Analyzed = { made: Made; later?: () => Promise<Made> }
 
 /** Returns a function that analyzes a message after its files are read, or after the wait. */
-function createAnalyze(run: RunTask, reader: FileReader, waitMs: number) {
+function createAnalyze(run: RunTask<ParserTask, Made>, reader: FileReader, waitMs: number) {
   return async (task: AnalyzeTask, given: AnalyzeOrder): Promise<Analyzed> => {
     const { owner = '', filesMsMax = waitMs, isRepeatable = false, onSlow } = given
     const first = await run(task, onSlow)
     if (!('wanted' in first)) return { made: first }
     const order = { owner, waitMs: filesMsMax }
-    const { findings, later } = await reader.read(asChosen(first.wanted), order)
+    const { later, ...now } = await reader.read(asChosen(first.wanted), order)
     if (later && isRepeatable) throw new FilesUnderWay()
-    const withFiles = (files: FileFindings) =>
+    const withFiles = (files: FilesRead) =>
       run({ ...task, options: { ...task.options, files } }, onSlow)
-    const made = await withFiles(findings)
+    const made = await withFiles(now)
     return later ? { made, later: () => later.then(withFiles) } : { made }
   }
 }
@@ -398,72 +402,6 @@ function openPiscina(
   return opened.on('error', () => undefined)
 }
 
-function chunkOf(tasks: readonly ParserTask[]): ParserChunk {
-  const progress = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
-  return { tasks, progress, lock: createEndLock() }
-}
-
-type RunChunk = (chunk: ParserChunk) => Promise<ParserOutcome[]>
-
-/**
- * Runs tasks in chunks, at most `places` chunks in parallel, in their order of arrival. A task that
- * makes its chunk fail moves to the slow lane.
- */
-function createLine(places: number, lanes: { fast: RunChunk; slow: RunChunk }): RunTask {
-  const line: Pending[] = []
-  let free = places
-  let isCalled = false
-
-  async function runFast(its: readonly Pending[]): Promise<void> {
-    const chunk = chunkOf(its.map(({ task }) => task))
-    try {
-      settle(its, await lanes.fast(chunk))
-    } catch {
-      const atFault = its[Atomics.load(chunk.progress, 0)]
-      line.unshift(...its.filter((one) => one !== atFault))
-      if (atFault) void runSlowly(atFault)
-    }
-  }
-
-  async function runSlowly(one: Pending): Promise<void> {
-    one.onSlow?.()
-    let first: unknown
-    for (const task of slowAttempts(one.task)) {
-      try {
-        return settle([one], await lanes.slow(chunkOf([task])))
-      } catch (error) {
-        first ??= error
-      }
-    }
-    one.reject(first)
-  }
-
-  /** Starts one chunk per turn of the event loop, because copying several would block it. */
-  function pump(): void {
-    isCalled = false
-    if (free === 0 || line.length === 0) return
-    const length = chunkLength(line, free)
-    free--
-    void runFast(line.splice(0, length)).finally(() => {
-      free++
-      callPump()
-    })
-    callPump()
-  }
-
-  function callPump(): void {
-    if (!isCalled) setImmediate(pump)
-    isCalled = true
-  }
-
-  return (task, onSlow) =>
-    new Promise((resolve, reject) => {
-      line.push({ task, onSlow, resolve, reject })
-      // Deferred, so that the rest of the batch can be queued first.
-      callPump()
-    })
-}
-
 /**
  * The attempts in the slow lane. The last one of an analysis reads only the header and the links. A
  * check begins with it, because the mail server does not wait for longer.
@@ -472,26 +410,4 @@ function slowAttempts(task: ParserTask): ParserTask[] {
   if (task.work !== 'analyze' && task.work !== 'check') return [task]
   const reduced = { ...task, options: { ...task.options, isReduced: true } }
   return task.work === 'check' ? [reduced] : [task, reduced]
-}
-
-function settle(its: readonly Pending[], outcomes: readonly ParserOutcome[]): void {
-  its.forEach(({ resolve, reject }, index) => {
-    const outcome = outcomes[index] ?? { fault: 'The parser returned no answer.' }
-    if ('made' in outcome) resolve(outcome.made)
-    else reject(new Error(outcome.fault))
-  })
-}
-
-/**
- * Returns the number of tasks for the next chunk: at least one, and at most an equal share for each
- * free place. Otherwise one thread would take all waiting messages while the others are idle.
- */
-function chunkLength(line: readonly Pending[], free: number): number {
-  const tasksMax = Math.min(CHUNK_TASKS_MAX, Math.ceil(line.length / free))
-  let bytes = 0
-  const tooMany = line.findIndex(({ task }, index) => {
-    bytes += task.packed.content.length
-    return index === tasksMax || (index > 0 && bytes > CHUNK_BYTES_MAX)
-  })
-  return tooMany < 0 ? line.length : tooMany
 }

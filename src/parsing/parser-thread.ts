@@ -34,6 +34,7 @@ import {
   type ThreadData,
 } from './parser-pool.ts'
 import { type ChosenFiles, chooseFiles } from './files/choose-files.ts'
+import { combinedFindings, createKnownFindings } from './files/file-findings.ts'
 import { beforeEnd, createEndLock } from './run-in-time.ts'
 import { asBuffers, copyOf, owned } from './thread-bytes.ts'
 
@@ -91,7 +92,8 @@ async function analyzeAll(tasks: readonly ParserTask[], start: (index: number) =
     try {
       const raw = await unpackWhole(task.packed)
       const { files, ...asked } = task.options
-      const readFiles = files ? () => files : requireFiles
+      files?.each.forEach(knownFindings.keep)
+      const readFiles = files ? () => files.findings : requireFiles
       const options = { ...asked, ignoreStamps: false, readFiles }
       given.push({ index, work: task.work, raw, options })
     } catch (error) {
@@ -126,10 +128,14 @@ class FilesWanted extends Error {
   }
 }
 
+/** What this thread knows: a message with known files is analyzed at once. */
+const knownFindings = createKnownFindings({ max: 2_000, bytesMax: 2_000_000 })
+
 function requireFiles(...given: Parameters<typeof chooseFiles>): FileFindings {
   const chosen = chooseFiles(...given)
-  if (chosen.files.length > 0) throw new FilesWanted(chosen)
-  return { links: [], contents: [], look: undefined, faults: chosen.faults }
+  const found = chosen.files.map(({ key }) => knownFindings.find(key))
+  if (!found.every((one) => one !== undefined)) throw new FilesWanted(chosen)
+  return combinedFindings(found, chosen.faults)
 }
 
 function withOwnFiles({ files, faults }: ChosenFiles): ChosenFiles {

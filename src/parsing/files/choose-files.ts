@@ -13,13 +13,16 @@ export type FileKind = 'pdf' | 'picture' | 'packed'
  * A file to read. `msMax` is the CPU time in milliseconds that it may take, `memory` the number of
  * bytes that reading it usually takes at most.
  */
-export type ChosenFile = {
+export type FileToRead = {
   kind: FileKind
   content: Buffer
   needsLook: boolean
   msMax: number
   memory: number
 }
+
+/** `key` is equal for files in which the same is found. */
+export type ChosenFile = FileToRead & { key: string }
 
 /** The files of a message that are worth reading, and why others are not read. */
 export type ChosenFiles = { files: ChosenFile[]; faults: FileFault[] }
@@ -76,20 +79,20 @@ export function chooseFiles(
   })
   const read = shown && !small.includes(shown) ? [...small, shown] : small
   const files = [
-    ...readable.slice(0, PDFS_MAX).map((content): ChosenFile => {
+    ...readable.slice(0, PDFS_MAX).map((content) => {
       const msMax = limitOf(content.length / BYTES_PER_MS)
       const memory = PDF_MEMORY.base + PDF_MEMORY.ofByte * content.length
-      return { kind: 'pdf', content, needsLook: false, msMax, memory }
+      return chosen({ kind: 'pdf', content, needsLook: false, msMax, memory })
     }),
-    ...unpacked.slice(0, PACKED_MAX).map((content): ChosenFile => {
+    ...unpacked.slice(0, PACKED_MAX).map((content) => {
       const memory = PACKED_MEMORY.base + PACKED_MEMORY.ofByte * content.length
-      return { kind: 'packed', content, needsLook: false, msMax: FILE_MS.max, memory }
+      return chosen({ kind: 'packed', content, needsLook: false, msMax: FILE_MS.max, memory })
     }),
-    ...read.map((picture): ChosenFile => {
+    ...read.map((picture) => {
       const { content, width, height, work } = picture
       const msMax = limitOf(work / PIXELS_PER_MS)
       const memory = content.length + PIXEL_MEMORY * width * height
-      return { kind: 'picture', content, needsLook: picture === shown, msMax, memory }
+      return chosen({ kind: 'picture', content, needsLook: picture === shown, msMax, memory })
     }),
   ]
   const tooLarge = pdfs.length - readable.length + packed.length - unpacked.length
@@ -102,6 +105,11 @@ export function chooseFiles(
       ...Array<FileFault>(others).fill('unread'),
     ],
   }
+}
+
+function chosen(file: FileToRead): ChosenFile {
+  const { kind, needsLook, content } = file
+  return { ...file, key: `${kind} ${needsLook} ${hash('sha256', content)}` }
 }
 
 function mayGiveLook(picture: PictureFile): boolean {

@@ -1,22 +1,21 @@
-import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { complainer } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
 import type { AnalysisOptions, FileFindings } from '../../pieces/analyze.ts'
 import { type Clock, inTime } from '../../world.ts'
 import { type ChosenFile, type ChosenFiles, chooseFiles } from './choose-files.ts'
+import { combinedFindings, createKnownFindings, type KeyedFinding } from './file-findings.ts'
 import type { FileFinding } from './read-file.ts'
 import { createReaderChild, type FileOrder } from './reader-child.ts'
 
 /** For whom files are read, and how long the caller waits for them, in milliseconds. */
 type Asking = { owner: string; waitMs: number }
 
-/** What is known about the files of a message. */
-type FilesRead = {
-  findings: FileFindings
-  /** The findings after all files are read; undefined if they are complete. */
-  later: Promise<FileFindings> | undefined
-}
+/** What was found in the files of a message: in all, and in each. */
+export type FilesRead = { findings: FileFindings; each: readonly KeyedFinding[] }
+
+/** What is known about them, and the same after all are read; undefined if all are. */
+type FilesKnown = FilesRead & { later: Promise<FilesRead> | undefined }
 
 /** For messages about processes that cannot be started. */
 export type ReaderTools = { clock: Clock; log: Pick<Logger, 'warn'> }
@@ -27,7 +26,7 @@ export type FileReader = {
    * Reads the files of a message and returns what is known after `waitMs`; the rest is read
    * afterwards. Never rejects.
    */
-  read: (chosen: ChosenFiles, asking: Asking) => Promise<FilesRead>
+  read: (chosen: ChosenFiles, asking: Asking) => Promise<FilesKnown>
   /** The id of its process; undefined while there is none. */
   pid: () => number | undefined
   close: () => void
@@ -35,16 +34,13 @@ export type FileReader = {
 
 /** Files beyond these limits are not read. */
 const WAITING = { files: 200, bytes: 64_000_000 }
-/** Findings are kept by the content of the file, so that its next copy costs nothing. */
-const KEPT = { max: 10_000, maxSize: 8_000_000, ttl: 600_000 }
+const KEPT = { max: 10_000, bytesMax: 8_000_000 }
 const OWNERS = { max: 10_000, ttl: 60_000 }
 const WHOLE_MS_MAX = 60_000
 /** A file that nobody awaits ranks as if its owner's files had taken so much longer. */
 const LATE_MS = 1_000
 /** The files of an owner rank lower by so much for each of them that is not read yet. */
 const WAITING_MS = 100
-/** Bytes that a finding takes besides its texts. */
-const ENTRY_BYTES = 300
 
 type Waiting = FileOrder & {
   owner: string
@@ -77,7 +73,7 @@ export function createFileReader(app?: ReaderTools): FileReader {
   const rank = ({ isAwaited, owner }: Waiting) => (isAwaited() ? 0 : LATE_MS) + owners.rank(owner)
   const failed = app && complainer(app, 'Attached files cannot be read. Will retry.')
   const child = createReaderChild(rank, failed)
-  const known = new LRUCache<string, FileFinding>({ ...KEPT, sizeCalculation: sizeOf })
+  const known = createKnownFindings(KEPT)
   const underWay = new Map<string, Reading>()
   let bytes = 0
 
@@ -88,8 +84,8 @@ export function createFileReader(app?: ReaderTools): FileReader {
     return later.toSorted((a, b) => rank(b) - rank(a)).find(child.takeBack)
   }
 
-  function begin(key: string, file: ChosenFile, owner: string): Reading | undefined {
-    const { length } = file.content
+  function begin(file: ChosenFile, owner: string): Reading | undefined {
+    const [key, length] = [file.key, file.content.length]
     while (underWay.size >= WAITING.files || bytes + length > WAITING.bytes) {
       const last = takeLast(owner)
       if (!last) return undefined
@@ -100,7 +96,7 @@ export function createFileReader(app?: ReaderTools): FileReader {
       bytes -= length
       underWay.delete(key)
       owners.add(owner, -1, ms)
-      if (made.fault !== 'unread') known.set(key, made)
+      known.keep([key, made])
       resolve(made)
     }
     bytes += length
@@ -113,10 +109,9 @@ export function createFileReader(app?: ReaderTools): FileReader {
   }
 
   async function readOne(file: ChosenFile, { owner, waitMs }: Asking): Promise<OneRead> {
-    const key = keyOf(file)
-    const kept = known.get(key)
+    const kept = known.find(file.key)
     if (kept) return { now: kept }
-    const reading = underWay.get(key) ?? begin(key, file, owner)
+    const reading = underWay.get(file.key) ?? begin(file, owner)
     // Another attempt may find room.
     if (!reading) return { now: unread, later: Promise.resolve(unread) }
     reading.waiting.awaiting++
@@ -128,7 +123,8 @@ export function createFileReader(app?: ReaderTools): FileReader {
 
   return {
     async read({ files, faults }, asking) {
-      return readOf(await Promise.all(files.map((file) => readOne(file, asking))), faults)
+      const readings = await Promise.all(files.map((file) => readOne(file, asking)))
+      return filesKnown(readings, files, faults)
     },
     pid: child.pid,
     close: child.close,
@@ -141,37 +137,23 @@ export function readFilesWith(reader: FileReader): NonNullable<AnalysisOptions['
     const { findings, later } = await reader.read(chooseFiles(attachments, wishes), {
       ...{ owner: '', waitMs: WHOLE_MS_MAX },
     })
-    return (await later) ?? findings
+    return (await later)?.findings ?? findings
   }
 }
 
-function readOf(readings: readonly OneRead[], faults: ChosenFiles['faults']): FilesRead {
-  const findings = findingsOf(
-    readings.map(({ now }) => now),
-    faults,
-  )
-  if (readings.every(({ later }) => later === undefined)) return { findings, later: undefined }
-  const all = Promise.all(readings.map(({ now, later }) => later ?? now))
-  return { findings, later: all.then((made) => findingsOf(made, faults)) }
-}
-
-function keyOf({ kind, needsLook, content }: ChosenFile): string {
-  return `${kind} ${needsLook} ${hash('sha256', content)}`
+function filesKnown(
+  readings: readonly OneRead[],
+  files: ChosenFiles['files'],
+  faults: ChosenFiles['faults'],
+): FilesKnown {
+  const read = (found: readonly FileFinding[]): FilesRead => ({
+    findings: combinedFindings(found, faults),
+    each: files.map(({ key }, index) => [key, found[index] ?? unread]),
+  })
+  const now = read(readings.map((one) => one.now))
+  if (readings.every(({ later }) => later === undefined)) return { ...now, later: undefined }
+  const all = Promise.all(readings.map((one) => one.later ?? one.now))
+  return { ...now, later: all.then(read) }
 }
 
 const unread: FileFinding = { links: [], fault: 'unread' }
-
-function sizeOf({ links, contents }: FileFinding): number {
-  const texts = [...links.flatMap(({ urls, text }) => [text, ...urls]), ...(contents?.names ?? [])]
-  const chars = texts.map(({ length }) => length)
-  return ENTRY_BYTES + 2 * chars.reduce((sum, length) => sum + length, 0)
-}
-
-function findingsOf(found: readonly FileFinding[], faults: ChosenFiles['faults']): FileFindings {
-  return {
-    links: found.flatMap(({ links }) => links),
-    contents: found.flatMap(({ contents }) => contents ?? []),
-    look: found.find(({ look }) => look !== undefined)?.look,
-    faults: [...faults, ...found.flatMap(({ fault }) => fault ?? [])],
-  }
-}

@@ -1,7 +1,7 @@
 import { createInflate } from 'node:zlib'
 import type { FileFault, UnpackedContents } from '../../pieces/attachment.ts'
 import type { FileLinks } from '../../pieces/links.ts'
-import { type ChosenFile, isPdf } from './choose-files.ts'
+import { type FileToRead, isPdf } from './choose-files.ts'
 import { readPdf } from './pdf.ts'
 import { isWorthReading, type Picture } from './picture.ts'
 import { examinePicture } from './picture-file.ts'
@@ -25,7 +25,7 @@ const PIXEL_BYTES_MAX = 9
  * `onPart` with what was found so far, because the rest of the file may exceed a limit.
  */
 export async function readFile(
-  { kind, content, needsLook }: Pick<ChosenFile, 'kind' | 'content' | 'needsLook'>,
+  { kind, content, needsLook }: Pick<FileToRead, 'kind' | 'content' | 'needsLook'>,
   onPart: (part: FileFinding) => void,
 ): Promise<FileFinding> {
   try {

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { reasonOf } from '../../errors.ts'
 import type { FileFault } from '../../pieces/attachment.ts'
 import { systemElapsed } from '../../world.ts'
-import type { ChosenFile } from './choose-files.ts'
+import type { FileToRead } from './choose-files.ts'
 import type { FileFinding } from './read-file.ts'
 import type { FileAnswer } from './reader-process.ts'
 import type { FileTask } from './reader-thread.ts'
@@ -13,7 +13,7 @@ import type { FileTask } from './reader-thread.ts'
  * `isAwaited`: whether a caller waits for it. The last free thread takes only such files.
  */
 export type FileOrder = {
-  file: ChosenFile
+  file: FileToRead
   isAwaited: () => boolean
   settle: (finding: FileFinding, ms: number) => void
 }

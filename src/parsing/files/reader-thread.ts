@@ -1,7 +1,7 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { parentPort } from 'node:worker_threads'
-import type { ChosenFile } from './choose-files.ts'
+import type { FileToRead } from './choose-files.ts'
 import { prepareQrCodes, qrMemory, renewQrCodes } from './qr-codes.ts'
 import { type FileFinding, readFile } from './read-file.ts'
 
@@ -9,7 +9,7 @@ import { type FileFinding, readFile } from './read-file.ts'
 // it can take a file.
 
 /** A file to read, as it arrives. */
-export type FileTask = Omit<ChosenFile, 'content'> & { number: number; content: Uint8Array }
+export type FileTask = Omit<FileToRead, 'content'> & { number: number; content: Uint8Array }
 
 /** `isLast`: the finding is complete. */
 export type ThreadAnswer = 'ready' | { finding: FileFinding; isLast: boolean }

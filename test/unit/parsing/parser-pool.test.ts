@@ -10,6 +10,7 @@ import {
   type ParserChunk,
   type ParserPool,
 } from '../../../src/parsing/parser-pool.ts'
+import { codeOf } from '../../support/bombs.ts'
 import { contentOf, reportedMessage } from '../../support/feedback-reports.ts'
 import { spamMessage } from '../../support/messages.ts'
 import { parser as shared } from '../../support/parser.ts'
@@ -207,4 +208,21 @@ test('messages that wait are divided among the threads', async () => {
   await Promise.all(messages.map((raw) => parser.check(raw, { trustedRelays: [] })))
   const [, ...handed] = run.mock.calls.map(([chunk]) => (chunk as ParserChunk).tasks.length)
   expect(handed).toEqual([3, 3])
+})
+
+test('a message is sent to a thread once if the thread knows what is in its files', async () => {
+  const parser = createParserPool(1)
+  pool = parser
+  const url = 'https://code.example/'
+  const picture = codeOf(url).toString('base64')
+  const head = 'From: a@b.example\nContent-Type: image/png\nContent-Transfer-Encoding: base64\n'
+  const checked = (number: number) =>
+    parser.check(Buffer.from(`X-Number: ${number}\n${head}\n${picture}\n`), { trustedRelays: [] })
+  const first = await checked(1)
+  const known = await first.complete?.()
+  const run = vi.spyOn(Piscina.prototype, 'run')
+  const second = await checked(2)
+  expect(run).toHaveBeenCalledTimes(1)
+  expect(second.subjects).toContainEqual({ kind: 'link-host', name: 'code.example' })
+  expect(second.shingles).toEqual((known ?? first).shingles)
 })
