@@ -1,9 +1,8 @@
 import sql, { empty, join, type Sql } from 'sql-template-tag'
 import { shardOf, uuidTime, uuidv7 } from '../world.ts'
-import type { StoredJudgment } from './analyses.ts'
 import { lockKeys } from './lock-keys.ts'
 import type { Db } from './pool.ts'
-import { isOneOfIds } from './prepared.ts'
+import { groupedToStore, isOneOfIds, preparedRowsOf, preparedValuesOf } from './prepared.ts'
 import type { Channel, ReportKind, ReportState } from './reports.ts'
 import { changesAny, numberOf, type Packed, rowsOf, valuesOf } from './rows.ts'
 
@@ -142,7 +141,7 @@ type AnalysisPart = Packed &
     'id' | 'originIp' | 'networkCidr' | 'networkName' | 'networkAsn' | 'networkCountry'
   > & {
     verdictClass: string
-    verdict: StoredJudgment['verdict'] | null
+    symbols: readonly string[] | null
     campaignId: string | null
   }
 
@@ -155,19 +154,20 @@ export async function listSearchMaterial(
   ids: readonly string[],
 ): Promise<SearchMaterial[]> {
   if (ids.length === 0) return []
-  const reports = await rowsOf(db)<ReportPart>`
+  const reports = await preparedRowsOf(db)<ReportPart>`
     select id, reporter_id as "reporterId", state, kind, channel, author, subject,
       message_id as "messageId", comment
     from reports where ${isOneOfIds('id', ids)}`
-  const analyses = await rowsOf(db)<AnalysisPart>`
+  const analyses = await preparedRowsOf(db)<AnalysisPart>`
     select id, host(origin_ip) as "originIp", network_cidr::text as "networkCidr",
       network_name as "networkName", network_asn as "networkAsn",
       network_country as "networkCountry", verdict_class as "verdictClass",
-      judgment -> 'verdict' as verdict, encoding, content, judgment ->> 'campaignId' as "campaignId"
+      jsonb_path_query_array(judgment, '$.verdict.symbols[*].name') as symbols, encoding, content,
+      judgment ->> 'campaignId' as "campaignId"
     from analyses where ${isOneOfIds('id', ids)}`
-  const counted = await rowsOf(db)<{ id: string; campaignId: string | null }>`
+  const counted = await preparedRowsOf(db)<{ id: string; campaignId: string | null }>`
     select id, campaign_id as "campaignId" from counted_reports where ${isOneOfIds('id', ids)}`
-  const recipients = await rowsOf(db)<{ id: string; address: string }>`
+  const recipients = await preparedRowsOf(db)<{ id: string; address: string }>`
     select report_id as id, address from feedback_reports
     where ${isOneOfIds('report_id', ids)} and state <> 'shadowed'`
   const analysisOf = new Map(analyses.map((row) => [row.id, row]))
@@ -183,7 +183,7 @@ export async function listSearchMaterial(
       networkAsn: analysis?.networkAsn ?? null,
       networkCountry: analysis?.networkCountry ?? null,
       verdictClass: analysis?.verdictClass ?? null,
-      symbols: analysis?.verdict?.symbols.map(({ name }) => name) ?? [],
+      symbols: analysis?.symbols ?? [],
       campaignId: campaignOf.get(report.id) ?? analysis?.campaignId ?? null,
       desks: desksOf.get(report.id)?.map(({ address }) => address) ?? [],
       analysis: analysis ? { encoding: analysis.encoding, content: analysis.content } : null,
@@ -253,12 +253,17 @@ export async function claimSearchNews(tx: Db, notes: readonly SearchNote[]): Pro
   if (ids.length === 0) return []
   const held: string[] = []
   // Citus locks rows of one shard at a time only.
-  for (const [, own] of [...Map.groupBy(ids, shardOf)].toSorted(([a], [b]) => a - b)) {
-    const { rows: found } = await tx.query<{ id: string }>(sql`
-      select id from reports where ${isOneOfIds('id', own)} order by id for share`)
-    held.push(...found.map(({ id }) => id))
+  for (const own of groupedToStore(ids.toSorted(byShard), (id) => id)) {
+    held.push(
+      ...(await preparedValuesOf(tx)`
+        select id from reports where ${isOneOfIds('id', own)} order by id for share`),
+    )
   }
   return held
+}
+
+function byShard(one: string, other: string): number {
+  return shardOf(one) - shardOf(other)
 }
 
 /** Reports whose terms may be missing or old, newest first. */

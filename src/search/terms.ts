@@ -33,72 +33,76 @@ const DESKS_MAX = 10
 
 /** Returns the terms of a report; `text` is the beginning of its message's text. */
 export function termsOf(report: SearchMaterial, analyzed: AnalyzedParts, text: string): Terms {
-  const terms = new Set<string>([
-    `state:${report.state}`,
-    `kind:${report.kind}`,
-    `channel:${report.channel}`,
-    `reporter:${report.reporterId}`,
-    ...present('verdict', report.verdictClass),
-    ...present('campaign', report.campaignId),
-    ...present('as', report.networkAsn === null ? null : String(report.networkAsn)),
-    ...present('country', report.networkCountry?.toLowerCase() ?? null),
-    ...present('network', report.networkCidr && (parseBlock(report.networkCidr) ?? null)),
-    ...namedTerms('network', report.networkName ?? ''),
-    ...report.symbols.map((name) => `symbol:${name}`),
-    ...report.desks.slice(0, DESKS_MAX).flatMap((address) => addressTerms('desk', address)),
-    ...(report.author === null ? [] : addressTerms('from', report.author)),
-    ...namedTerms('from', analyzed.headers?.from ?? ''),
-    ...recipientTerms([analyzed.headers?.to ?? '', analyzed.cc ?? '']),
-    ...(report.messageId === null ? [] : addressTerms('messageid', bareId(report.messageId))),
-    ...wordTerms('comment', report.comment ?? '', COMMENT_WORDS_MAX),
-    ...(report.originIp === null ? [] : originTerms(report.originIp)),
-    ...subjectTerms(report.subject ?? ''),
-    ...linkTerms(analyzed.links ?? []),
-    ...fileTerms(analyzed.attachments ?? []),
-    ...present('file', analyzed.sha256 ?? null),
-  ])
-  const words = new Set([
-    ...bothWords(report.subject ?? '', SUBJECT_WORDS_MAX),
-    ...bothWords(text, TEXT_WORDS_MAX),
-  ])
-  for (const word of [...words].slice(0, DIFFERENT_WORDS_MAX)) terms.add(`text:${word}`)
+  const terms = new Set<string>()
+  const add: AddTerm = (field, value) => void terms.add(`${field}:${value}`)
+  const addIfKnown = (field: string, value: string | number | null) => {
+    if (value !== null) add(field, value)
+  }
+  add('state', report.state)
+  add('kind', report.kind)
+  add('channel', report.channel)
+  add('reporter', report.reporterId)
+  addIfKnown('verdict', report.verdictClass)
+  addIfKnown('campaign', report.campaignId)
+  addIfKnown('as', report.networkAsn)
+  addIfKnown('country', report.networkCountry?.toLowerCase() ?? null)
+  addIfKnown('network', report.networkCidr && (parseBlock(report.networkCidr) ?? null))
+  addName(add, 'network', report.networkName ?? '')
+  for (const name of report.symbols) add('symbol', name)
+  for (const address of report.desks.slice(0, DESKS_MAX)) addAddress(add, 'desk', address)
+  if (report.author !== null) addAddress(add, 'from', report.author)
+  addName(add, 'from', analyzed.headers?.from ?? '')
+  addRecipients(add, [analyzed.headers?.to ?? '', analyzed.cc ?? ''])
+  if (report.messageId !== null) addAddress(add, 'messageid', bareId(report.messageId))
+  addWords(add, 'comment', wordPairsIn(report.comment ?? '', COMMENT_WORDS_MAX))
+  if (report.originIp !== null) addOrigin(add, report.originIp)
+  const subjectWords = wordPairsIn(report.subject ?? '', SUBJECT_WORDS_MAX)
+  addSubject(add, subjectWords)
+  addLinks(add, analyzed.links ?? [])
+  addFiles(add, analyzed.attachments ?? [])
+  addIfKnown('file', analyzed.sha256 ?? null)
+  const words = new Set<string>()
+  const addWord: AddTerm = (_field, word) => void words.add(String(word))
+  addWords(addWord, 'text', subjectWords)
+  addWords(addWord, 'text', wordPairsIn(text, TEXT_WORDS_MAX))
+  for (const word of words.values().take(DIFFERENT_WORDS_MAX)) add('text', word)
   return terms
 }
 
-function present(field: string, value: string | null): string[] {
-  return value === null ? [] : [`${field}:${value}`]
+type AddTerm = (field: string, value: string | number) => void
+type WordPairs = ReturnType<typeof wordPairsIn>
+
+/** Adds each word as it is written, and as people read it. */
+function addWords(add: AddTerm, field: string, words: WordPairs): void {
+  for (const { written, read } of words) {
+    add(field, written)
+    if (read !== written) add(field, read)
+  }
 }
 
-/** Each word of a text as it is written, and as people read it. */
-function bothWords(text: string, max: number): string[] {
-  return wordPairsIn(text, max).flatMap(({ written, read }) => [written, read])
+/** Adds a name by its first words. */
+function addName(add: AddTerm, field: string, text: string): void {
+  addWords(add, field, wordPairsIn(text, NAME_WORDS_MAX))
 }
 
-function wordTerms(field: string, text: string, max: number): string[] {
-  return bothWords(text, max).map((word) => `${field}:${word}`)
+/** Adds the words of a subject, and each pair of words that follow each other. */
+function addSubject(add: AddTerm, words: WordPairs): void {
+  addWords(add, 'subject', words)
+  for (const [index, { written, read }] of words.entries()) {
+    const before = words[index - 1]
+    if (!before) continue
+    add('subject', pairOf(before.written, written))
+    add('subject', pairOf(before.read, read))
+  }
 }
 
-/** A name by its first words. */
-function namedTerms(field: string, text: string): string[] {
-  return wordTerms(field, text, NAME_WORDS_MAX)
-}
-
-/** The words of a subject, and each pair of words that follow each other. */
-function subjectTerms(subject: string): string[] {
-  const words = wordPairsIn(subject, SUBJECT_WORDS_MAX)
-  return [words.map(({ written }) => written), words.map(({ read }) => read)].flatMap((one) => [
-    ...one.map((word) => `subject:${word}`),
-    ...pairTerms(one),
-  ])
-}
-
-/** The recipients that a message names: their addresses and names. */
-function recipientTerms(lists: readonly string[]): string[] {
+/** Adds the recipients that a message names: their addresses and names. */
+function addRecipients(add: AddTerm, lists: readonly string[]): void {
   const recipients = lists.flatMap((list) => parseMailboxes(list)).slice(0, RECIPIENTS_MAX)
-  return recipients.flatMap(({ name, address }) => [
-    ...(/^\S+$/.test(address) ? addressTerms('to', address) : []),
-    ...namedTerms('to', name),
-  ])
+  for (const { name, address } of recipients) {
+    if (/^\S+$/.test(address)) addAddress(add, 'to', address)
+    addName(add, 'to', name)
+  }
 }
 
 /** A Message-ID without angle brackets and white space. */
@@ -108,35 +112,44 @@ export function bareId(messageId: string): string {
 
 /** The terms of words that follow each other in a subject. */
 export function pairTerms(words: readonly string[]): string[] {
-  return words.slice(1).map((word, index) => `subject:${words[index]} ${word}`)
+  return words.slice(1).map((word, index) => `subject:${pairOf(words[index] ?? '', word)}`)
 }
 
-/** An address by itself, its domain, the domains above it, and its words. */
-function addressTerms(field: string, address: string): string[] {
+function pairOf(one: string, next: string): string {
+  return `${one} ${next}`
+}
+
+/** Adds an address by itself, its domain, the domains above it, and its words. */
+function addAddress(add: AddTerm, field: string, address: string): void {
   const plain = address.toLowerCase()
   const at = plain.lastIndexOf('@')
-  const parts = at < 0 ? [] : [plain.slice(0, at), ...domainsOf(plain.slice(at + 1))]
-  return [...[plain, ...parts].map((name) => `${field}:${name}`), ...namedTerms(field, plain)]
+  add(field, plain)
+  if (at >= 0) {
+    add(field, plain.slice(0, at))
+    addDomains(add, field, plain.slice(at + 1))
+  }
+  addName(add, field, plain)
 }
 
-/** A domain and those above it. */
-function domainsOf(domain: string): string[] {
+/** Adds a domain and those above it. */
+function addDomains(add: AddTerm, field: string, domain: string): void {
   const labels = domain.split('.').slice(-NAME_WORDS_MAX)
-  return labels.map((_, index) => labels.slice(index).join('.'))
+  for (const index of labels.keys()) add(field, labels.slice(index).join('.'))
 }
 
-function linkTerms(links: NonNullable<AnalyzedParts['links']>): string[] {
-  const hosts = new Set(links.slice(0, LINKS_MAX).map(({ host }) => host))
-  return [...hosts].flatMap((host) => [
-    ...(parseIp(host) ? [host] : domainsOf(host)).map((name) => `link:${name}`),
-    ...namedTerms('link', host),
-  ])
+function addLinks(add: AddTerm, links: NonNullable<AnalyzedParts['links']>): void {
+  for (const host of new Set(links.slice(0, LINKS_MAX).map((link) => link.host))) {
+    if (parseIp(host)) add('link', host)
+    else addDomains(add, 'link', host)
+    addName(add, 'link', host)
+  }
 }
 
-function fileTerms(attachments: NonNullable<AnalyzedParts['attachments']>): string[] {
-  return attachments.slice(0, FILES_MAX).flatMap(({ name, sha256 }) => {
-    return [`file:${sha256}`, ...namedTerms('file', name ?? '')]
-  })
+function addFiles(add: AddTerm, attachments: NonNullable<AnalyzedParts['attachments']>): void {
+  for (const { name, sha256 } of attachments.slice(0, FILES_MAX)) {
+    add('file', sha256)
+    addName(add, 'file', name ?? '')
+  }
 }
 
 /** Prefix lengths of the blocks by which an origin is found. */
@@ -147,9 +160,9 @@ const levels = {
 /** The planner expects each further term to match more, and then does not use the index. */
 const BLOCKS_MAX = 256
 
-function originTerms(ip: string): string[] {
+function addOrigin(add: AddTerm, ip: string): void {
   const family = ip.includes(':') ? 6 : 4
-  return levels[family].map((length) => `origin:${parseBlock(`${ip}/${length}`) ?? ip}`)
+  for (const length of levels[family]) add('origin', parseBlock(`${ip}/${length}`) ?? ip)
 }
 
 /**
