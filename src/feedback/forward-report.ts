@@ -169,7 +169,8 @@ export async function forwardAtOnce(
       const outcome = outcomes.get(feedbackName(feedback))
       const one = left.get(feedbackName(feedback))
       if (one) await postponeReserve(one, outcome, app)
-      else if (outcome !== undefined) returnReserve(feedback, Promise.resolve(outcome), app)
+      // The job of a mail that was sent is dropped with its outcome.
+      else if (typeof outcome === 'object') returnReserve(feedback, Promise.resolve(outcome), app)
     }
   } catch (error) {
     const reportIds = handed.map(({ feedback }) => feedback.reportId)
