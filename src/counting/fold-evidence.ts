@@ -315,7 +315,7 @@ async function findKnown(tx: Db, keys: readonly bigint[]): Promise<Map<bigint, F
  * Pause in milliseconds between two rounds. Subjects that occur again in the meantime are written
  * once. The judge caches reputations for longer.
  */
-const PAUSE_MS = { busy: 2_000, quiet: 5_000 }
+const PAUSE_MS = 5_000
 /** Amount of waiting evidence in bytes above which the next round follows without a pause. */
 const BYTES_MANY = 1_000_000
 
@@ -375,8 +375,7 @@ export function runFolds({ pool, clock, log }: { pool: Pool; clock: Clock; log: 
       complain(error)
       return { folded: 0, left: 0 }
     })
-    if (folded === 0) return untilNext(PAUSE_MS.quiet)
-    return left >= BYTES_MANY ? 0 : PAUSE_MS.busy
+    return folded > 0 && left >= BYTES_MANY ? 0 : untilNext(PAUSE_MS)
   })
 }
 

@@ -49,10 +49,10 @@ type Needs = { pool: Pool; clock: Clock; log: Logger }
 
 /**
  * Pause in milliseconds between two rounds. Each roll-up costs a dozen statements, and keys that
- * occur again during the pause are written only once. The pause halves the CPU time, but counts are
- * up to two seconds late, and the first ones after a quiet time up to five.
+ * occur again during the pause are written only once. Counts are up to this late; those by which
+ * messages are judged are cached for longer.
  */
-const PAUSE_MS = { busy: 2_000, quiet: 5_000 }
+const PAUSE_MS = 5_000
 /**
  * Maximum size in bytes of the deltas of shards that are rolled up in one transaction, about 20,000
  * increments. At 17 reports a second all shards fit, and a round takes a tenth of the statements.
@@ -121,8 +121,7 @@ export function runRollUps({ pool, clock, log }: Needs): Rounds {
   }
   return runRounds(async (isClosed) => {
     const entries = await rollUpShards(isClosed).catch(failed)
-    if (entries >= ENTRIES_MANY) return 0
-    return entries > 0 ? PAUSE_MS.busy : untilNext(PAUSE_MS.quiet)
+    return entries >= ENTRIES_MANY ? 0 : untilNext(PAUSE_MS)
   })
 }
 
