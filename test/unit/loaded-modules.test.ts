@@ -12,7 +12,7 @@ const root = path.join(import.meta.dirname, '../..')
  * everything behind it. Raise a cap only for something that the process really uses.
  */
 const caps: readonly [entry: string, files: number, modules: number][] = [
-  ['processes/web.ts', 612, 1447],
+  ['processes/web.ts', 613, 1448],
   ['processes/front.ts', 108, 302],
   ['processes/work.ts', 412, 992],
   ['processes/count.ts', 66, 105],
