@@ -45,13 +45,14 @@ export type CheckBuffer = {
 
 /**
  * Maximum time in milliseconds that a count stays in memory. It is lost if the process is killed.
+ * Most keys of a minute return within seconds, so that larger batches have fewer sums.
  */
-export const FLUSH_MS = 500
+export const FLUSH_MS = 2_000
 
 /**
  * Creates a buffer that sums in memory (five increments of a counter become one increment by five)
- * and writes at most every half second. While the database is unreachable it keeps up to `keysMax`
- * sums; further counts are dropped and included in `lost`.
+ * and writes every two seconds, and earlier when it has half of `keysMax` sums. While the database
+ * is unreachable it keeps up to `keysMax`; further counts are dropped and included in `lost`.
  */
 export function createCheckBuffer(
   {
@@ -70,6 +71,7 @@ export function createCheckBuffer(
   let lost = 0
   let appending: Promise<void> = Promise.resolve()
   let isAppending = false
+  let hasFailed = false
 
   const flush = (): Promise<void> => {
     if (isAppending) return appending
@@ -82,8 +84,12 @@ export function createCheckBuffer(
     appending = append(waiting)
       .then(() => {
         waiting = []
+        hasFailed = false
       })
-      .catch(failed)
+      .catch((error: unknown) => {
+        hasFailed = true
+        failed(error)
+      })
       .finally(() => {
         isAppending = false
       })
@@ -93,6 +99,8 @@ export function createCheckBuffer(
   return {
     add(key, head, times, unique) {
       if (!tally.add(key, head, times, unique)) lost += times
+      const isHalfFull = tally.size() * 2 >= keysMax
+      if (isHalfFull && !isAppending && !hasFailed) void flush()
     },
     lost: () => lost,
     async close() {

@@ -173,11 +173,8 @@ type Opened = {
 /** Functions that count the messages whose files are still being read. */
 type Late = Set<() => void>
 
-/**
- * Maximum number of sums in the buffer: enough for a second of traffic (twice the flush interval)
- * at a thousand messages per second.
- */
-const SUMS_MAX = 2 ** 17
+/** Maximum number of sums in the buffer: two seconds of a thousand messages per second. */
+const SUMS_MAX = 2 ** 18
 /** Maximum age in milliseconds of cached data behind a verdict. */
 const FRESH_MS = 10_000
 /**

@@ -70,7 +70,7 @@ test('a full tally reports that it is full, and still adds to its existing keys'
   ])
 })
 
-test('increments are collected and summed for at most half a second', async () => {
+test('increments are collected and summed for at most two seconds', async () => {
   const appended: DeltaBlock[][] = []
   const append = (blocks: readonly DeltaBlock[]) => {
     appended.push([...blocks])
@@ -87,6 +87,21 @@ test('increments are collected and summed for at most half a second', async () =
   buffer.add(key(2), spam, 1)
   await buffer.close()
   expect(appended).toHaveLength(2)
+})
+
+test('a buffer that is half full is written at once', async () => {
+  const appended: DeltaBlock[] = []
+  const append = (blocks: readonly DeltaBlock[]) => {
+    appended.push(...blocks)
+    return Promise.resolve()
+  }
+  const buffer = createCheckBuffer({ append, clock, failed: fail }, 4)
+  buffer.add(key(1), spam, 1)
+  buffer.add(key(1), spam, 1)
+  expect(appended).toEqual([])
+  buffer.add(key(2), spam, 1)
+  expect(sumsOf(appended).size).toBe(2)
+  await buffer.close()
 })
 
 test('counts are kept while the database is unavailable, then appended once', async () => {
