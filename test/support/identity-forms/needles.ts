@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { domainToASCII } from 'node:url'
 import { foldText, squeezeText } from './folded-text.ts'
 
@@ -147,7 +147,7 @@ function digests(text: string): Needle[] {
   return forms
     .flatMap((form) =>
       ['md5', 'sha1', 'sha256', 'sha512'].flatMap((algorithm) => {
-        const digest = createHash(algorithm).update(form).digest()
+        const digest = hash(algorithm, form, 'buffer')
         return [
           digest.toString('hex').slice(0, 16),
           squeezeText(digest.toString('base64')).slice(0, 14),
@@ -158,5 +158,6 @@ function digests(text: string): Needle[] {
 }
 
 function unique(needles: readonly Needle[]): Needle[] {
-  return [...new Map(needles.map((one) => [JSON.stringify(one), one])).values()]
+  const keyOf = (one: Needle) => `${one.kind} ${one.text} ${one.kind === 'near' ? one.rest : ''}`
+  return [...new Map(needles.map((one) => [keyOf(one), one])).values()]
 }

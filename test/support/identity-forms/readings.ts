@@ -2,6 +2,7 @@ import { inflateRawSync, inflateSync, gunzipSync } from 'node:zlib'
 
 const DEPTH_MAX = 5
 const READINGS_MAX = 200
+const BASE64_TEXTS_MAX = 10_000
 
 /**
  * Returns everything that can be read in a mail: its text, and the texts that result from undoing
@@ -159,11 +160,19 @@ function* openedRuns(text: string): Iterable<string> {
   if (text.includes('=ybegin')) yield yDecoded(text)
 }
 
-function* ofBase64(digits: string): Iterable<string> {
-  if (digits.length < 8) return
+function ofBase64(digits: string): readonly string[] {
+  if (digits.length < 8) return []
+  const known = base64Texts.get(digits)
+  if (known) return known
   const sizes = digits.length > 400 ? [0] : [0, 1, 2, 3]
-  for (const offset of sizes) yield* telling(Buffer.from(digits.slice(offset), 'base64'))
+  const texts = sizes.flatMap((offset) => [...telling(Buffer.from(digits.slice(offset), 'base64'))])
+  if (base64Texts.size >= BASE64_TEXTS_MAX) base64Texts.clear()
+  base64Texts.set(digits, texts)
+  return texts
 }
+
+/** What words say as base64: a mail has them in several readings, and all mails have some. */
+const base64Texts = new Map<string, readonly string[]>()
 
 /** Yields bytes as text if they are text, or can be decompressed to text. */
 function* telling(bytes: Buffer): Iterable<string> {
@@ -174,10 +183,17 @@ function* telling(bytes: Buffer): Iterable<string> {
   // Other bytes are hardly ever UTF-8.
   if (!utf8.includes('\ufffd')) yield utf8
   for (const text of utf8.includes('\ufffd') ? [utf8, ...others] : others) {
-    const letters = text.match(/[\x20-\x7e]/g)?.length ?? 0
-    const isTelling = letters >= text.length * 0.7 || /[\u0370-\ufffc]{2}/.test(text)
-    if (text.length > 400 || isTelling) yield text
+    if (text.length > 400 || isTelling(text)) yield text
   }
+}
+
+function isTelling(text: string): boolean {
+  let letters = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code >= 0x20 && code <= 0x7e) letters++
+  }
+  return letters >= text.length * 0.7 || /[\u0370-\ufffc]{2}/.test(text)
 }
 
 function inflate(bytes: Buffer): Buffer | undefined {
