@@ -29,11 +29,19 @@ import {
   removeListExemption,
 } from '../../src/lists/list-actions.ts'
 import * as marketers from '../../src/marketers/marketer-actions.ts'
-import { disableAccount, enableAccount, grantRole } from '../../src/people/account-actions.ts'
+import {
+  disableAccount,
+  enableAccount,
+  grantRole,
+  inviteAccount,
+  removeSecondStep,
+  renameAccount,
+} from '../../src/people/account-actions.ts'
 import { proposalActions } from '../../src/people/confirm-deletion.ts'
 import { setLimit } from '../../src/people/limit-actions.ts'
 import { demoteWaiting, retryDeadLetters } from '../../src/queue/redrive.ts'
 import { decideCampaign, undecideCampaign } from '../../src/reports/campaign-decisions.ts'
+import { eraseOnRequest } from '../../src/reports/erase-account.ts'
 import { addReceivingHost, dropReceivingHost } from '../../src/reports/receiving-hosts.ts'
 import { addSimulation, dropSimulation, stopSimulation } from '../../src/reports/simulations.ts'
 import {
@@ -70,6 +78,7 @@ const actions: Pick<Action, 'name' | 'messages'>[] = [
   ],
   ...[setNetwork, unsetNetwork, removeNetworkCorrection],
   ...[disableAccount, enableAccount, resendConfirmation, grantRole, closeAlert, setLimit],
+  ...[inviteAccount, renameAccount, removeSecondStep, eraseOnRequest],
   ...[marketers.setMarketer, marketers.removeMarketer, marketers.resetService],
   ...[marketers.takeProposal, marketers.dismissProposal],
   ...[exemptFromLists, removeListExemption, acceptDelisting, refuseDelisting],

@@ -5,8 +5,11 @@ import {
   disableAccount,
   enableAccount,
   grantRole,
+  inviteAccount,
   removeSecondStep,
+  renameAccount,
 } from '../people/account-actions.ts'
+import { eraseOnRequest } from '../reports/erase-account.ts'
 import { defineQuery, type Operations } from './command.ts'
 
 const LINES = 1_000
@@ -37,4 +40,7 @@ export const operations: Operations = [
   enableAccount,
   grantRole,
   removeSecondStep,
+  inviteAccount,
+  renameAccount,
+  eraseOnRequest,
 ]

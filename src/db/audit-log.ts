@@ -65,6 +65,8 @@ export const auditActions = [
   'lift correction',
   'disable account',
   'enable account',
+  'add account',
+  'rename account',
   'erase account',
   'remove second step',
   'grant role',

@@ -51,6 +51,11 @@ export function findErasure(db: Db, id: string): Promise<Erasure | undefined> {
   return rowOf(db)`select ${columns} from erasures where id = ${id}`
 }
 
+/** Returns the newest erasures, in progress or done. */
+export function listErasures(db: Db, limit: number): Promise<Erasure[]> {
+  return rowsOf(db)`select ${columns} from erasures order by asked_at desc, id limit ${limit}`
+}
+
 /** Returns the erasure whose status page has the secret with this hash. */
 export function findErasureByToken(db: Db, tokenHash: Buffer): Promise<Erasure | undefined> {
   return rowOf(db)`

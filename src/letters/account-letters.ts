@@ -34,6 +34,8 @@ export type AccountNews =
   /** Sign-up with an address that already has an account. */
   | 'exists'
   | 'reset'
+  /** An administrator created the account. */
+  | 'invited'
   /** Password reset for an address without an account. */
   | 'no-account'
   /** The operator has disabled the account; sent whatever was requested. */
@@ -248,10 +250,23 @@ async function mailOwner(
   await mailLink(isActive ? news : 'disabled', app, owned, { isFull })
 }
 
+/** Sends the owner of a new account a link to choose a password, and ends earlier ones. */
+export async function inviteToAccount(
+  account: { id: string; email: string; language: Language },
+  app: Omit<Needs, 'publicUrl'>,
+): Promise<void> {
+  const { id, email: address, language } = account
+  const owner = { subject: id, reporterId: id }
+  const link = { ...addressLink({ address, language }, WEEK_MS, app.clock()), ...owner }
+  const needs = { ...app, publicUrl: app.config.publicUrl }
+  await mailLink('invited', needs, { ...link, kind: 'reset' }, {})
+}
+
 const pages: Partial<Record<AccountNews, string>> = {
   confirm: '/account/confirm/',
   exists: '/account/reset/',
   reset: '/account/reset/',
+  invited: '/account/reset/',
   move: '/account/move/',
 }
 

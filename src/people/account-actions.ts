@@ -1,28 +1,37 @@
 import { z } from 'zod'
-import { defineAction, isId, oneOf, textField } from '../actions.ts'
+import { type ActionContext, defineAction, isId, oneOf, textField } from '../actions.ts'
+import { removeAccountLinks } from '../db/accounts.ts'
+import { forgetBorders } from '../db/mail-probes.ts'
 import type { Db } from '../db/pool.ts'
 import {
   type Account,
   findAccount,
   findReporterByEmail,
+  insertReporter,
   markReporter,
   setRole,
+  updateReporterEmail,
+  updateReporterSettings,
 } from '../db/reporters.ts'
+import { insertKarma } from '../db/reputations.ts'
 import { removeSessions, removeTotp } from '../db/sessions.ts'
+import { inviteToAccount, queueAccountLetter } from '../letters/account-letters.ts'
 import { roles } from '../roles.ts'
+import { uuidv7 } from '../world.ts'
 import { mayClose } from './accounts.ts'
 
 const ADDRESS_CHARS_MAX = 320
 
 /** An input field that identifies an account by its address or its id. */
-const accountInput = z.object({
+export const accountInput = z.object({
   account: textField(ADDRESS_CHARS_MAX, 'Enter the email address of an account.').meta({
     argument: 'EMAIL',
   }),
 })
 const nothing = 'Nothing changed. The account or sign-up may already have been changed or removed.'
 
-async function accountOf(tx: Db, text: string): Promise<Account | undefined> {
+/** Returns the account with an address or an id. */
+export async function accountOf(tx: Db, text: string): Promise<Account | undefined> {
   if (text.includes('@')) return findReporterByEmail(tx, text)
   return isId(text) ? findAccount(tx, text) : undefined
 }
@@ -83,7 +92,7 @@ export const grantRole = defineAction({
   messages: {
     granted: 'Role saved. Tokens follow within ten seconds.',
     'last-admin': 'This is the last administrator. Make another account an administrator first.',
-    nothing: 'Nothing changed. The account has this role already.',
+    'same-role': 'Nothing changed. The account has this role already.',
   },
   async run(tx, { account: text, role: given }) {
     const account = await accountOf(tx, text)
@@ -91,7 +100,7 @@ export const grantRole = defineAction({
       return { problems: [{ field: 'account', message: 'No active account has this address.' }] }
     }
     const role = given === 'none' ? null : given
-    if (role === account.role) return { unchanged: 'nothing' }
+    if (role === account.role) return { unchanged: 'same-role' }
     if (!(await mayClose(tx, account))) return { unchanged: 'last-admin' }
     await setRole(tx, account.id, role)
     return { done: 'granted', audit: `${account.id}: ${given}, was ${account.role ?? 'none'}` }
@@ -112,5 +121,84 @@ export const removeSecondStep = defineAction({
     if (!account?.hasTotp) return { unchanged: 'nothing' }
     await removeTotp(tx, account.id)
     return { done: 'removed', audit: account.id }
+  },
+})
+
+const newAddress = z
+  .email({ error: 'Enter a valid email address.' })
+  .max(ADDRESS_CHARS_MAX, 'Enter a valid email address.')
+
+type LetterParts = 'pool' | 'boss' | 'clock' | 'config'
+
+/**
+ * Creates an account without a password, and sends a letter with a link to choose one. For an
+ * account that still has no password, sends a new link and changes nothing else.
+ */
+export const inviteAccount = defineAction({
+  name: 'account invite',
+  summary: 'create an account, and send its owner a link to choose a password',
+  audit: 'add account',
+  role: 'administrator',
+  asksPassword: true,
+  input: z.object({
+    address: newAddress.meta({ argument: 'EMAIL' }),
+    role: oneOf([...roles, 'none']).default('none'),
+    language: oneOf(['en', 'fr', 'ru']).default('en'),
+    trust: oneOf(['new', 'full']).default('new'),
+    letter: oneOf(['yes', 'no']).default('yes'),
+  }),
+  messages: {
+    invited: 'Account created. A letter with a link to choose a password is on its way.',
+    added: 'Account created, without a password and without a letter.',
+    again: 'A new link to choose a password is on its way. The old one no longer works.',
+    'has-account': 'Nothing changed. This address has an account already.',
+  },
+  async run(tx, given, context: ActionContext<LetterParts>) {
+    const { address: email, language, letter } = given
+    const role = given.role === 'none' ? null : given.role
+    const at = context.at
+    const fresh = { id: uuidv7(at), email, role, passwordHash: null, createdAt: at }
+    const id = await insertReporter(tx, fresh)
+    const known = id === undefined ? await findReporterByEmail(tx, email) : undefined
+    const mayInvite = known?.state === 'active' && known.passwordHash === null
+    if (id === undefined && !(mayInvite && letter === 'yes')) return { unchanged: 'has-account' }
+    const invite = () => inviteToAccount({ id: id ?? known?.id ?? '', email, language }, context)
+    if (id === undefined)
+      return { done: 'again', audit: `${known?.id}: a new link`, afterwards: invite }
+    await insertKarma(tx, { reporterId: id, isVouched: given.trust === 'full', now: at })
+    await updateReporterSettings(tx, id, { language })
+    const audit = `${id}: ${given.role}, trust ${given.trust}`
+    if (letter === 'no') return { done: 'added', audit }
+    return { done: 'invited', audit, afterwards: invite }
+  },
+})
+
+/** Changes the address of an account for its owner, and informs the old address. */
+export const renameAccount = defineAction({
+  name: 'account rename',
+  summary: 'change the address of an account; the old address gets a letter',
+  audit: 'rename account',
+  role: 'administrator',
+  asksPassword: true,
+  input: accountInput.extend({ address: newAddress.meta({ argument: 'NEW-EMAIL' }) }),
+  messages: {
+    renamed: 'Address changed. The old address gets a letter that says so.',
+    'same-address': 'Nothing changed. The account has this address already.',
+  },
+  async run(tx, { account: text, address }, context: ActionContext<LetterParts>) {
+    const account = await accountOf(tx, text)
+    if (account?.state !== 'active') {
+      return { problems: [{ field: 'account', message: 'No active account has this address.' }] }
+    }
+    if (account.email === address.toLowerCase()) return { unchanged: 'same-address' }
+    if (!(await updateReporterEmail(tx, account.id, address))) {
+      return { problems: [{ field: 'address', message: 'Another account has this address.' }] }
+    }
+    // Links went to the old address, and the mail of another address comes another way.
+    await removeAccountLinks(tx, account.id)
+    await forgetBorders(tx, account.id)
+    const app = { ...context, publicUrl: context.config.publicUrl }
+    await queueAccountLetter(tx, 'moved', account, app)
+    return { done: 'renamed', audit: account.id }
   },
 })

@@ -58,10 +58,10 @@ export function proposalActions(proposable: readonly Action[]) {
     messages: { withdrawn: 'Withdrawn. Nothing changes.', over },
     async run(tx, { id }, { at }) {
       const proposal = await holdProposedDeletion(tx, id, at)
-      if (!proposal) return { unchanged: 'over' }
+      const proposed = find(proposal?.action)
+      if (!proposed) return { unchanged: 'over' }
       await removeProposedDeletion(tx, id)
-      const isDeletion = find(proposal.action)?.needsSecond !== true
-      const action = isDeletion ? 'withdraw deletion' : 'withdraw action'
+      const action = proposed.needsSecond !== true ? 'withdraw deletion' : 'withdraw action'
       return { done: 'withdrawn', audit: [{ action, detail: id }] }
     },
   })

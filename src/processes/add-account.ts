@@ -76,6 +76,8 @@ export type AccountArguments = Omit<AccountRequest, 'password'> & { asksPassword
 /** The result, printed as one line of JSON. */
 export type AccountAnswer = { id: string; email: string; role: Role | null; token?: string }
 
+const LAST =
+  'This is the last administrator, so its role stays. Make another account an administrator first.'
 const PASSWORD_CHARS_MIN = 10
 const notAnArgument =
   'The password is read from standard input. Use --password without a value. ' +
@@ -168,9 +170,12 @@ export async function addAccount(
     if (!known) throw new Error('The account was deleted at the same moment. Try again.')
     id = known.id
     role ??= known.role
-    await updateReporter(app.pool, id, {
-      passwordHash: passwordHash ?? undefined,
-      role: role ?? undefined,
+    const change = { passwordHash: passwordHash ?? undefined, role: role ?? undefined }
+    // Loaded here, because "start" needs no letters.
+    const { mayClose } = await import('../people/accounts.ts')
+    await inTransaction(app.pool, async (tx) => {
+      if (role !== known.role && !(await mayClose(tx, known))) throw new UsageError([LAST])
+      await updateReporter(tx, known.id, change)
     })
   }
   if (request.language) await updateReporterSettings(app.pool, id, { language: request.language })

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { type ActionContext, defineAction, oneOf } from '../actions.ts'
 import type { App } from '../app.ts'
 import { removeAccountLinks } from '../db/accounts.ts'
 import { listPackedAnalyses } from '../db/analyses.ts'
@@ -40,6 +41,7 @@ import { readMessage } from '../mail/message.ts'
 import { createCodes } from '../evidence/codes.ts'
 import { Concealer } from '../evidence/conceal.ts'
 import { createIdentity } from '../evidence/identity.ts'
+import { accountInput, accountOf } from '../people/account-actions.ts'
 import { mayClose } from '../people/accounts.ts'
 import { send } from '../queue/boss.ts'
 import type { JobOutcome } from '../queue/work.ts'
@@ -50,37 +52,85 @@ import { settleReports } from './restore-reports.ts'
 
 const TOKEN_BYTES = 24
 
+type Begun = { id: string; token: string } | 'last-admin' | 'begun'
+
 /**
- * Closes an account immediately and queues its erasure. Returns the secret of the page that shows
- * the progress; `last-admin` when no administrator would remain, `begun` when another request has
- * already started the erasure.
+ * Closes an account immediately and queues its erasure. Returns its id and the secret of the page
+ * that shows the progress; `last-admin` when no administrator would remain, `begun` when another
+ * request has already started the erasure.
  */
 export async function beginErasure(
   app: Pick<App, 'pool' | 'boss' | 'clock'>,
   reporter: Reporter,
   how: ErasureWay,
-): Promise<{ token: string } | 'last-admin' | 'begun'> {
+): Promise<Begun> {
+  return inTransaction(app.pool, async (tx) => {
+    const begun = await closeForErasure(tx, app, reporter, how)
+    if (typeof begun === 'string') return begun
+    const detail = startedErasure(how)
+    const at = app.clock()
+    await insertAudit(tx, { at, reporterId: null, action: 'erase account', detail })
+    return begun
+  })
+}
+
+function startedErasure(how: ErasureWay): string {
+  const reports = how === 'keep' ? 'its reports are kept' : 'its reports are deleted'
+  return `Erasure of an account started; ${reports}.`
+}
+
+async function closeForErasure(
+  tx: Db,
+  app: Pick<App, 'boss' | 'clock'>,
+  reporter: Reporter,
+  how: ErasureWay,
+): Promise<Begun> {
   const now = app.clock()
   const token = systemRandom(TOKEN_BYTES).toString('base64url')
   const erasure = { id: uuidv7(now), anonymousId: uuidv7(now), how, askedAt: now }
-  return inTransaction(app.pool, async (tx) => {
-    if (!(await mayClose(tx, reporter))) return 'last-admin'
-    await holdReporters(tx, [reporter.id], 'change')
-    if (!(await markReporter(tx, reporter.id, ['active', 'disabled'], 'erasing'))) return 'begun'
-    await removeSessions(tx, reporter.id, undefined)
-    await removeTokens(tx, reporter.id)
-    await removeWebhooksOf(tx, reporter.id)
-    await removeMailInAddress(tx, reporter.id)
-    await removeAccountLinks(tx, reporter.id)
-    const tokenHash = erasureHash(token)
-    await insertErasure(tx, { ...erasure, reporterId: reporter.id, tokenHash })
-    const reports = how === 'keep' ? 'its reports are kept' : 'its reports are deleted'
-    const detail = `Erasure of an account started; ${reports}.`
-    await insertAudit(tx, { at: now, reporterId: null, action: 'erase account', detail })
-    await send(app.boss, eraseAccount, [{ erasureId: erasure.id }], tx)
-    return { token }
-  })
+  if (!(await mayClose(tx, reporter))) return 'last-admin'
+  await holdReporters(tx, [reporter.id], 'change')
+  if (!(await markReporter(tx, reporter.id, ['active', 'disabled'], 'erasing'))) return 'begun'
+  await removeSessions(tx, reporter.id, undefined)
+  await removeTokens(tx, reporter.id)
+  await removeWebhooksOf(tx, reporter.id)
+  await removeMailInAddress(tx, reporter.id)
+  await removeAccountLinks(tx, reporter.id)
+  const tokenHash = erasureHash(token)
+  await insertErasure(tx, { ...erasure, reporterId: reporter.id, tokenHash })
+  await send(app.boss, eraseAccount, [{ erasureId: erasure.id }], tx)
+  return { id: erasure.id, token }
 }
+
+/**
+ * Erases a person who asked for it in writing, with the same result as when they do it themselves.
+ * The audit entry does not name the account, because it outlives it.
+ */
+export const eraseOnRequest = defineAction({
+  name: 'account erase',
+  summary:
+    'erase the account and the data of a person; the reports are kept without names or removed',
+  audit: 'erase account',
+  role: 'administrator',
+  asksPassword: true,
+  deletesEvidence: () => true,
+  input: accountInput.extend({
+    how: oneOf(['keep', 'remove']).meta({ argument: 'keep|remove' }),
+  }),
+  messages: {
+    started: 'The account is closed, and its erasure has started.',
+    'last-admin': 'This is the last administrator. Make another account an administrator first.',
+    gone: 'Nothing changed. The account is being erased, or does not exist.',
+  },
+  async run(tx, { account: text, how }, context: ActionContext<'boss' | 'clock'>) {
+    const account = await accountOf(tx, text)
+    if (!account) return { unchanged: 'gone' }
+    const begun = await closeForErasure(tx, context, account, how)
+    if (begun === 'last-admin') return { unchanged: 'last-admin' }
+    if (begun === 'begun') return { unchanged: 'gone' }
+    return { done: 'started', id: begun.id, audit: `On request. ${startedErasure(how)}` }
+  },
+})
 
 /** Returns the hash under which the page of an erasure is found. */
 export function erasureHash(token: string): Buffer {

@@ -35,6 +35,8 @@ test('no page of network data is too wide, and every field has a name', async ()
     `/admin/reputations?name=${host}`,
     `/admin/reputations/subject?kind=link-host&name=${host}`,
     `/admin/reporters/${admin.id}`,
+    ...['/admin/accounts', '/admin/accounts/erasures'],
+    ...['', '/role', '/erase'].map((step) => `/admin/accounts/${admin.id}${step}`),
     '/admin/senders?user=ann',
     '/admin/sources',
     '/admin/health',

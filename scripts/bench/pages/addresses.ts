@@ -91,7 +91,8 @@ export async function addressesOf(seeded: Seeded): Promise<Address[]> {
       'select campaign_id as id from campaign_days order by reports desc limit 1',
     ),
     massAction: await find('select id from mass_actions order by id desc limit 1'),
-    consumer: desk,
+    staff: await find('select id from reporters where role is not null limit 1'),
+    ...{ erasure: 'none', consumer: desk },
     letter: await find('select id from letters limit 1'),
     mail: await find('select id from inbound_mails limit 1'),
     links: {
@@ -125,6 +126,7 @@ export async function addressesOf(seeded: Seeded): Promise<Address[]> {
 
 /** Pages of one row each, which a seeded database does not have. */
 const notSeeded = [
+  '/admin/accounts/erasures/none',
   ...['/admin/models/1', '/admin/rules/versions/1', '/admin/marketers/edit?key=example-shop'],
 ]
 

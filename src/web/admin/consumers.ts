@@ -74,8 +74,28 @@ export function consumerRoutes(site: Site): Router {
       },
       after: [addConsumer],
     }),
+    stopRoute(site),
   )
   return router
+}
+
+/** The page that names the desk before it is stopped. */
+function stopRoute(site: Site): Router {
+  return adminPage(site, {
+    at: '/:id/stop',
+    view: 'admin/step',
+    title: 'steps.stop.title',
+    role: 'operator',
+    async data({ req, texts }) {
+      const { id, address } = await getConsumer(site.pool, String(req.params['id']))
+      return {
+        lead: texts('steps.stop.lead', { address }),
+        follows: texts('steps.stop.follows'),
+        ...{ back: `/admin/consumers/${id}`, submit: texts('steps.stop.do') },
+        fields: { do: 'stop' },
+      }
+    },
+  })
 }
 
 async function describeConsumer(id: string, { pool, clock }: Pick<Site, 'pool' | 'clock'>) {

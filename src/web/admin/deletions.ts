@@ -4,7 +4,9 @@ import { listProposedDeletions } from '../../db/proposed-deletions.ts'
 import { setContract } from '../../feedback/consumer-actions.ts'
 import { listReporterEmails } from '../../db/reporters.ts'
 import { proposalActions } from '../../people/confirm-deletion.ts'
+import { eraseOnRequest } from '../../reports/erase-account.ts'
 import { startDeletion } from '../../search/mass-actions.ts'
+import { isUuid } from '../pages/render.ts'
 import type { Site } from '../site.ts'
 import { searchParamsOf } from '../search-params.ts'
 import { listPage } from './list-page.ts'
@@ -12,9 +14,13 @@ import { listPage } from './list-page.ts'
 const SHOWN_MAX = 100
 
 /** The actions that a second person must confirm: they delete messages or give them away. */
-export const proposableActions = [startDeletion, setContract] as readonly Action[]
+export const proposableActions = [startDeletion, eraseOnRequest, setContract] as readonly Action[]
 
-const { confirm, withdraw } = proposalActions(proposableActions)
+/** Only administrators may confirm it; the buttons of the others have other values. */
+const isForAdministrators = (name: string) => name === eraseOnRequest.name
+const usual = proposalActions(proposableActions.filter(({ name }) => !isForAdministrators(name)))
+const graver = proposalActions(proposableActions.filter(({ name }) => isForAdministrators(name)))
+const GRAVER = 'graver-'
 
 /** Actions that a second person must confirm. */
 export function deletionRoutes(site: Site): Router {
@@ -26,11 +32,13 @@ export function deletionRoutes(site: Site): Router {
       const lines = await listProposedDeletions(pool, clock(), SHOWN_MAX)
       const emails = await listReporterEmails(
         pool,
-        lines.map(({ reporterId }) => reporterId),
+        lines.flatMap(({ reporterId, given }) => [reporterId, personIn(given)]),
       )
       return lines.map(({ reporterId, given, ...line }) => ({
         ...line,
-        isContract: line.action === setContract.name,
+        what: whatOf(line.action),
+        person: emails.get(personIn(given) ?? '') ?? given['account'],
+        prefix: isForAdministrators(line.action) ? GRAVER : '',
         search: typeof given['q'] === 'string' ? given['q'] : undefined,
         who: emails.get(reporterId ?? ''),
         isCommand: reporterId === null,
@@ -44,6 +52,22 @@ export function deletionRoutes(site: Site): Router {
         ...(isNew && { done: texts('deletions.isProposed') }),
       }
     },
-    form: { actions: { confirm, withdraw } },
+    form: {
+      actions: {
+        ...usual,
+        [`${GRAVER}confirm`]: graver.confirm,
+        [`${GRAVER}withdraw`]: graver.withdraw,
+      },
+    },
   })
+}
+
+/** The id of the account that a proposal is about. */
+function personIn({ account }: Record<string, unknown>): string | undefined {
+  return typeof account === 'string' && isUuid(account) ? account : undefined
+}
+
+function whatOf(action: string): 'originals' | 'erases' | 'deletes' {
+  if (action === setContract.name) return 'originals'
+  return action === eraseOnRequest.name ? 'erases' : 'deletes'
 }

@@ -17,6 +17,7 @@ export type SentForm = {
 type FormsOf = (site: KeyedSite) => readonly SentForm[] | Promise<readonly SentForm[]>
 
 const reason = 'A test.'
+let leavers = 0
 const marketer = {
   ...{ is_new: '', kind: 'marketer', name: 'A shop', state: 'confirmed', practice: 'Asks twice.' },
   ...{ signers: 'shop.example.org', website: 'https://www.example.org/', advice_en: 'Click.' },
@@ -51,6 +52,12 @@ const administration: Record<string, FormsOf> = {
   '/admin/accounts': () => {
     const fields = { id: 'eve@reporters.example', address: 'eve@reporters.example' }
     return [{ at: '/admin/accounts', fields }]
+  },
+  '/admin/accounts/:id': async ({ site }) => {
+    const { id } = await site.addPerson(`leaver-${++leavers}@reporters.example`)
+    const fields = { address: `left-${leavers}@reporters.example`, role: 'viewer', how: 'keep' }
+    const words = ['rename', 'role', 'no-second-step', 'disable', 'enable', 'erase']
+    return words.map((word) => ({ at: `/admin/accounts/${id}`, fields: { ...fields, do: word } }))
   },
   '/admin/roles': () => [
     { at: '/admin/roles', fields: { account: 'eve@reporters.example', role: 'viewer' } },

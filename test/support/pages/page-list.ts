@@ -89,6 +89,11 @@ const administrator: Record<string, ListedPage['at']> = {
   '/admin/reports/:id': ({ told }) => [`/admin/reports/${told}`],
   '/admin/campaigns': () => ['/admin/campaigns'],
   '/admin/accounts': () => ['/admin/accounts'],
+  '/admin/accounts/:id': ({ ann }) => [`/admin/accounts/${ann.id}`],
+  '/admin/accounts/:id/role': ({ staff }) => [`/admin/accounts/${staff}/role`],
+  '/admin/accounts/:id/erase': ({ ann }) => [`/admin/accounts/${ann.id}/erase`],
+  '/admin/accounts/erasures': () => ['/admin/accounts/erasures'],
+  '/admin/accounts/erasures/:id': ({ erasure }) => [`/admin/accounts/erasures/${erasure}`],
   '/admin/roles': () => ['/admin/roles'],
   '/admin/campaigns/:id': ({ campaign }) => [`/admin/campaigns/${campaign}`],
   '/admin/outbox': () => ['/admin/outbox', '/admin/outbox?state=sent'],
@@ -100,6 +105,7 @@ const administrator: Record<string, ListedPage['at']> = {
   '/admin/suppressions': () => ['/admin/suppressions'],
   '/admin/consumers': () => ['/admin/consumers'],
   '/admin/consumers/:id': ({ consumer }) => [`/admin/consumers/${consumer}`],
+  '/admin/consumers/:id/stop': ({ consumer }) => [`/admin/consumers/${consumer}/stop`],
   '/admin/consumers/requests': () => ['/admin/consumers/requests'],
   '/admin/networks': () => ['/admin/networks', '/admin/networks?ip=198.51.100.23'],
   '/admin/networks/corrections': () => ['/admin/networks/corrections'],
@@ -168,7 +174,7 @@ export const notPages: readonly RegExp[] = [
   /^\/thunderbird\/signalpost-thunderbird\.xpi$/,
   /^\/admin\/(?:audit|simulations)\/export\./,
   /^\/admin\/simulations\/key\.txt$/,
-  /\/(?:statistics|reports)\.csv$/,
+  /\/(?:statistics|reports|complaints)\.csv$/,
   // Leads to the page of figures.
   /^\/admin\/statistics$/,
 ]

@@ -55,6 +55,9 @@ export type ShownSite = {
   banned: string
   campaign: string
   massAction: string
+  /** An account with a role, and an erasure. */
+  staff: string
+  erasure: string
   /** Paths that contain a secret. */
   links: Record<Link, string>
   consumer: string
@@ -95,8 +98,10 @@ export async function startShownSite(
     await rm(folder, { recursive: true })
   }
   const massAction = await actOnMany(desk)
+  const staff = (await site.addPerson('staff@desk.example', { role: 'viewer' })).id
+  const erasure = await firstOf(site, 'erasures')
   return {
-    ...{ site, ann, admin, ...reports, banned, campaign, massAction },
+    ...{ site, ann, admin, ...reports, banned, campaign, massAction, staff, erasure },
     ...{ links, letter, consumer, mail, close },
   }
 }
