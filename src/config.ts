@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { UsageError } from './errors.ts'
 import {
   entriesOf,
+  type ForwardScope,
   fraction,
   isSafeUrl,
   type KeepRule,
@@ -11,6 +12,7 @@ import {
   readBlocks,
   readKeepRule,
   readQuietHours,
+  readScope,
   readServers,
   score,
   type Servers,
@@ -77,6 +79,7 @@ const variables = z.object({
   CHECK_MILTER_REJECT: z.enum(['reject', 'quarantine']).default('reject'),
   CHECK_MILTER_FIRST_FILTER: z.enum(['mark', 'reject']).default('mark'),
   FORWARD_TO: z.enum(['any', 'enrolled']).default('any'),
+  FORWARD_SCOPE: z.string().default('').transform(readScope),
   ORIGIN_CONFIDENCE_MIN: fraction().default(0.7),
   MESSAGE_AGE_MAX: wholeNumber(0, 876_000).default(168),
   WORKERS: wholeNumber(1, 64).optional(),
@@ -182,6 +185,8 @@ export type Config = {
       }
     | undefined
   forwardTo: 'any' | 'enrolled'
+  /** The networks to which reports are forwarded; undefined: all. */
+  forwardScope: ForwardScope | undefined
   /** 0 to 1; below it no feedback is sent about an origin, and the reporter is asked. */
   originConfidenceMin: number
   /**
@@ -390,7 +395,7 @@ export function readConfig(
     checkRejectScore: read.CHECK_REJECT_SCORE,
     checkGreylistScore: read.CHECK_GREYLIST_SCORE,
     milter: milterOf(read),
-    forwardTo: read.FORWARD_TO,
+    ...{ forwardTo: read.FORWARD_TO, forwardScope: read.FORWARD_SCOPE },
     originConfidenceMin: read.ORIGIN_CONFIDENCE_MIN,
     messageAgeMax: read.MESSAGE_AGE_MAX,
     workers: read.WORKERS ?? machine.cores,

@@ -45,6 +45,8 @@ export const phraseParameters = {
 
   // The choice of whom to notify.
   'network-muted': [],
+  'outside-scope': [],
+  'scope-unknown': [],
   'network-unknown': [],
   'network-has-contact': ['network'],
   'network-without-contact': [],

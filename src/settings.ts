@@ -7,6 +7,12 @@ export type Servers = 'system' | 'none' | readonly string[]
 export type KeepRule = { days: number; weeks: number; months: number }
 /** Hours in which warnings wait, in minutes of the day. */
 export type QuietHours = { from: number; to: number; zone: string }
+/** The networks to which reports are forwarded: codes of countries, AS numbers, CIDR blocks. */
+export type ForwardScope = {
+  countries: readonly string[]
+  asns: readonly number[]
+  blocks: readonly string[]
+}
 
 export function isSafeUrl(text: string): boolean {
   const url = URL.parse(text)
@@ -54,6 +60,44 @@ export function readBlocks(text: string, context: z.RefinementCtx): readonly str
     context.addIssue({ code: 'custom', message })
   }
   return entries
+}
+
+/** Reads countries, AS numbers and CIDR blocks: `FR, AS64496, 192.0.2.0/24`. */
+export function readScope(text: string, context: z.RefinementCtx): ForwardScope | undefined {
+  const entries = entriesOf(text)
+  if (entries.length === 0) return undefined
+  const scope = { countries: [] as string[], asns: [] as number[], blocks: [] as string[] }
+  const wrong = entries.filter((entry) => {
+    const country = /^[a-z]{2}$/i.test(entry) ? countryOf(entry) : undefined
+    const asn = /^as(\d{1,10})$/i.exec(entry)?.[1]
+    const block = blockOf(entry)
+    if (country !== undefined) scope.countries.push(country)
+    else if (asn !== undefined) scope.asns.push(Number(asn))
+    else if (block !== undefined) scope.blocks.push(block)
+    return (country ?? asn ?? block) === undefined
+  })
+  if (wrong.length > 0) {
+    const message =
+      `names ${wrong.join(' and ')}, which is neither a country (FR), an AS number (AS64496) nor ` +
+      'a CIDR block'
+    context.addIssue({ code: 'custom', message })
+  }
+  return scope
+}
+
+function blockOf(entry: string): string | undefined {
+  const [ip = '', length, ...more] = entry.split('/')
+  const bits = { 0: 0, 4: 32, 6: 128 }[isIP(ip)] ?? 0
+  if (bits === 0 || more.length > 0) return undefined
+  if (length === undefined) return `${ip}/${bits}`
+  return /^\d{1,3}$/.test(length) && Number(length) <= bits ? entry : undefined
+}
+
+/** The code of a country as registries write it, GB for UK. Undefined if there is none. */
+function countryOf(code: string): string | undefined {
+  const region = new Intl.Locale(`und-${code}`).region ?? ''
+  const name = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' }).of(region)
+  return name === undefined || region === 'ZZ' ? undefined : region
 }
 
 function isServer(entry: string): boolean {

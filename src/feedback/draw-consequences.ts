@@ -19,7 +19,7 @@ import type { QueuedFeedback } from './queue-feedback.ts'
 /**
  * The facts that decide a consequence, except those about contacts, the reporter and enrollments.
  */
-export type Case = Omit<Judged, 'known' | 'own' | 'scopes'> & {
+export type Case = Omit<Judged, 'known' | 'own' | 'scopes' | 'forwardScope'> & {
   reporterId: string
   /** Authenticated domains of the message; consumers enrolled for one of them are notified. */
   verifiedDomains: readonly string[]
@@ -62,7 +62,9 @@ export async function drawConsequences(
   const isAnybodyKnown = addresses.size + enrolled.size > 0
   const ownOf = await findOwn(tx, isAnybodyKnown ? cases : [], app, emails)
   const drawn = cases.map((one) => {
-    const judged = { ...one, known, own: ownOf(one.reporterId), scopes: scopesOf(one) }
+    const { forwardScope } = app.config
+    const own = ownOf(one.reporterId)
+    const judged = { ...one, known, own, forwardScope, scopes: scopesOf(one) }
     const consequence = consequenceOf(judged)
     return { consequence, also: additionalRecipients(judged, consequence) }
   })

@@ -21,6 +21,7 @@ import {
   topicOf,
 } from '../verdict/choose-contact.ts'
 import { contactOf } from '../verdict/contact-health.ts'
+import { placeInScope } from '../verdict/site-scope.ts'
 import { queueFeedback } from './queue-feedback.ts'
 import { findContact } from './queues.ts'
 
@@ -197,13 +198,16 @@ function isUnknown({ merged, disowned }: Desk): boolean {
 
 async function choose(
   tx: Db,
-  { reporterId, notified, topic }: Open,
+  { reporterId, ip, notified, topic }: Open,
   desk: Desk | undefined,
   { config }: Needs,
   now: Date,
 ): Promise<{ to: string } | { noContact: NoContactReason }> {
   const network = desk?.merged?.network
   if (!network || network.isMuted) return { noContact: 'network-muted' }
+  const { forwardScope } = config
+  const isInside = !forwardScope || placeInScope(ip, network, forwardScope) === 'inside'
+  if (!isInside) return { noContact: 'outside-scope' }
   const contacts = network.contacts.filter((address) => !notified.has(address.toLowerCase()))
   if (contacts.length === 0) return { noContact: 'no-other-contact' }
   const { byAddress: known } = await knownContacts(tx, network.contacts, now)

@@ -24,6 +24,7 @@ import {
 } from './complaint.ts'
 import type { Facts } from './facts/fact.ts'
 import type { Manner } from './manner.ts'
+import { placeInScope, type SiteScope } from './site-scope.ts'
 import { isProvenUnwanted, isUnwanted, type Verdict } from './verdict.ts'
 
 /**
@@ -136,6 +137,8 @@ export type Judged = NotifiedRecipients & {
   /** The mailing service that provably sent the message, for this marketer or an unknown one. */
   service?: RecognizedMarketer | null
   network: Network | undefined
+  /** The networks to which the site forwards; undefined: all. */
+  forwardScope: SiteScope | undefined
   registry: RegistryState
   /** The vendor whose marks raise a question; see `markToAskAbout`. */
   simulationMark?: MarkingVendor | undefined
@@ -252,6 +255,12 @@ function noticeOf(judged: Judged): Consequence {
     return keepOrAsk(judged, judged.crowd ?? phrase('origin-uncertain'))
   }
   if (network?.isMuted) return keep(phrase('network-muted'))
+  const place = placeOf(judged)
+  if (place === 'outside') return keep(phrase('outside-scope'))
+  // The answer of a registry contains the country.
+  if (place === 'unknown') {
+    return judged.registry === 'unasked' ? withoutContact(judged) : keep(phrase('scope-unknown'))
+  }
   const topic = topicOf(verdict.class, complaint.kind)
   const { desks, silence } = enrolledDesks(judged, topic)
   const continued = isContinued(complaint) ? [phrase('sender-continued')] : []
@@ -289,7 +298,15 @@ export function additionalRecipients(judged: Judged, consequence: Consequence): 
   const to = isForwarded ? [consequence.to] : []
   const distinct = new Map(desks.map((desk) => [desk.address, desk]))
   for (const address of to) distinct.delete(address)
-  return [...distinct.values(), ...otherRecipients(judged, topic, [...to, ...distinct.keys()])]
+  // Outside of its scope, a site writes only to senders who enrolled for their own mail.
+  const forwardTo = placeOf(judged) === 'inside' ? judged.forwardTo : 'enrolled'
+  const others = otherRecipients({ ...judged, forwardTo }, topic, [...to, ...distinct.keys()])
+  return [...distinct.values(), ...others]
+}
+
+function placeOf({ origin, network, forwardScope }: Judged): 'inside' | 'outside' | 'unknown' {
+  if (forwardScope === undefined || origin === undefined) return 'inside'
+  return placeInScope(origin.ip, network, forwardScope)
 }
 
 function whyOf({ kind, value }: ScopeMatch): Phrase {

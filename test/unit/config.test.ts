@@ -58,6 +58,7 @@ test('an empty environment gives a working configuration that sends nothing', ()
     receivePort: 2525,
     receiveProtocol: 'smtp',
     feedbackHourlyMax: 100,
+    forwardScope: undefined,
     forwardTo: 'any',
     needsFourEyes: false,
     originConfidenceMin: 0.7,
@@ -224,6 +225,17 @@ test.for([
 test('each invalid name server is named', () => {
   const [problem] = problemsOf({ DNS_SERVERS: '192.0.2.53,ns.example,192.0.2.300' })
   expect(problem).toContain('names ns.example and 192.0.2.300, which is neither')
+})
+
+test('FORWARD_SCOPE has countries as registries write them, AS numbers and blocks', () => {
+  const given = { FORWARD_SCOPE: 'fr, UK AS64496 192.0.2.0/24 2001:db8::1' }
+  expect(readConfig(given, machine).forwardScope).toEqual({
+    countries: ['FR', 'GB'],
+    asns: [64_496],
+    blocks: ['192.0.2.0/24', '2001:db8::1/128'],
+  })
+  const [problem] = problemsOf({ FORWARD_SCOPE: 'France,XX,AS-1,192.0.2.0/33' })
+  expect(problem).toContain('names France and XX and AS-1 and 192.0.2.0/33, which is neither')
 })
 
 test('BLACKLISTS are separated by commas or spaces', () => {

@@ -142,6 +142,19 @@ test('with FORWARD_TO=enrolled only enrolled desks are notified', async () => {
   expect(await stateOf(second)).toBe('analyzed')
 })
 
+test('a report about a network outside of FORWARD_SCOPE is kept, and counts', async () => {
+  const forwardScope = { countries: ['ZW'], asns: [], blocks: [] as string[] }
+  const payload = await one('abroad')
+  await runAnalyzeReport([payload], { ...app, parser, config: { ...app.config, forwardScope } })
+  expect(await stateOf(payload)).toBe('kept')
+  const rowsOf = (table: string, column: string) =>
+    app.rows(`select * from ${table} where ${column} = $1`, [payload.reportId])
+  expect(await rowsOf('feedback_reports', 'report_id')).toEqual([])
+  expect(await rowsOf('counted_reports', 'id')).toHaveLength(1)
+  const [event] = await rowsOf('report_events', 'report_id')
+  expect(event?.['phrases']).toContainEqual({ code: expect.stringMatching(/scope/) as string })
+})
+
 test('a message that is slow to parse delays none of its batch', async () => {
   const [slow, quick] = [await one('slow-to-read'), await one('quick-to-read')]
   const gate = Promise.withResolvers<undefined>()

@@ -41,10 +41,13 @@ const clear: Judged = {
   scopes: [],
   disowned: new Set(),
   forwardTo: 'any',
+  forwardScope: undefined,
   own: { addresses: ['feedback@signalpost.example'], domain: 'bounces.signalpost.example' },
 }
 const desk = (state: 'found' | 'enrolled' | 'paused') =>
   new Map([['abuse@hosting-one.example', { state, health: 'healthy' as const }]])
+const onlyBelgium = { countries: ['BE'], asns: [], blocks: [] }
+const deskAbroad = { ...clear, known: desk('enrolled'), forwardScope: onlyBelgium }
 const verdict = (name: Judged['verdict']['class'], ...symbols: readonly VerdictSymbol[]) => {
   return { class: name, score: 5, symbols: symbols.length > 0 ? symbols : [sign('word', 5)] }
 }
@@ -123,6 +126,7 @@ test.for([
     'contact-is-own',
   ],
   ['the desk asked for a pause', { ...clear, known: desk('paused') }, 'desk-paused'],
+  ['the site forwards to another country only', deskAbroad, 'outside-scope'],
   [
     'only enrolled desks are written to, and this one was found',
     { ...clear, known: desk('found'), forwardTo: 'enrolled' },

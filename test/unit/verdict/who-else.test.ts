@@ -57,6 +57,7 @@ const clear: Judged = {
   scopes: [],
   disowned: new Set(),
   forwardTo: 'any',
+  forwardScope: undefined,
   own: { addresses: ['feedback@us.example', 'ann@home.example'], domain: 'bounces.us.example' },
 }
 const verdict = (name: Judged['verdict']['class']) => ({ ...clear.verdict, class: name })
@@ -138,6 +139,10 @@ test.for<[string, Partial<Judged>]>([
   ['it is phishing that names its own address', { verdict: verdict('phishing') }],
   ['it is reported as phishing', { complaint: complaint({ kind: 'phishing' }) }],
   ['only enrolled ones are told', { forwardTo: 'enrolled' }],
+  [
+    'its network is outside of the scope of the site',
+    { forwardScope: { countries: ['FR'], asns: [], blocks: [] }, network: undefined },
+  ],
   [
     'the address stopped',
     { known: knowing('fbl@shop.example', { state: 'stopped', health: 'healthy' }) },
