@@ -7,7 +7,7 @@ import { createServer } from 'node:net'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
-import { DatabaseUnsuitable } from '../errors.ts'
+import { DatabaseUnsuitable, sqlState } from '../errors.ts'
 import { systemRandom } from '../world.ts'
 
 /**
@@ -332,22 +332,32 @@ async function untilReady(server: ChildProcess, url: string, logFile: string): P
   for (;;) {
     if (end !== undefined)
       throw new Error(`PostgreSQL exited during its start (${end}). See ${logFile}`)
-    if (await answers(url)) return
+    const answer = await ask(url)
+    if (answer === 'refused') throw new DatabaseUnsuitable(otherPassword)
+    if (answer === 'ready') return
     if (performance.now() > patience)
       throw new Error(`PostgreSQL did not become ready in time. See ${logFile}`)
     await wait(50)
   }
 }
 
-async function answers(url: string): Promise<boolean> {
+const otherPassword =
+  'The password in "postgres.password" in the data folder is not that of its database. Put back ' +
+  'the file that belongs to this database, or set DATA_DIR to another folder to start empty.'
+
+/** SQLSTATE invalid_password. */
+const WRONG_PASSWORD = '28P01'
+
+/** Tries to use a server; `refused` if it accepts connections, but not this password. */
+async function ask(url: string): Promise<'ready' | 'refused' | 'silent'> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
   client.on('error', () => undefined)
   try {
     await client.connect()
     await client.query('select 1')
-    return true
-  } catch {
-    return false
+    return 'ready'
+  } catch (error) {
+    return sqlState(error) === WRONG_PASSWORD ? 'refused' : 'silent'
   } finally {
     await client.end().catch(() => undefined)
   }

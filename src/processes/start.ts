@@ -164,11 +164,14 @@ export async function start(context: StartContext): Promise<Instance> {
   const close = async () => {
     for (const closer of closers.toReversed()) await closer()
   }
+  const progress = tellIfSlow(say)
   try {
     closers.push(await claim(config))
     const secret = config.secret ?? (await keptSecret(config.dataDir))
+    progress.begin(`Starting PostgreSQL, with its log in ${config.dataDir}`)
     const database = await openDatabase(config, log)
     closers.push(database.stop)
+    progress.begin('Preparing the database')
     const accounts = await prepare(config.databaseDirectUrl ?? database.url, config, log)
     const keepHeartbeats = heartbeatKeeper(config.databaseDirectUrl ?? database.url, config, log)
     await keepHeartbeats([], await notedPartHeartbeats(config.dataDir))
@@ -185,13 +188,28 @@ export async function start(context: StartContext): Promise<Instance> {
       keepHeartbeats,
     })
     closers.push(supervisor.stop)
-    await Promise.race([supervisor.ready.then(() => say(banner(config, accounts))), stopping])
+    progress.begin('Starting the processes')
+    const isReady = supervisor.ready.then(() => true)
+    if (await Promise.race([isReady, stopping])) say(banner(config, accounts))
     return { close }
   } catch (error) {
     await close()
     throw error
+  } finally {
+    progress.end()
   }
 }
+
+/** Says what a start is doing every three seconds, until it ends. */
+function tellIfSlow(say: StartContext['say']) {
+  let step = 'Starting'
+  const startedAt = performance.now()
+  const tell = () => say(`${step} (${Math.round((performance.now() - startedAt) / 1_000)} s) …`)
+  const timer = setInterval(tell, SLOW_MS)
+  return { begin: (next: string) => void (step = next), end: () => clearInterval(timer) }
+}
+
+const SLOW_MS = 3_000
 
 /**
  * Returns a function that notes the heartbeats of the present parts in the data folder and deletes

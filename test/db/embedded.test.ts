@@ -44,6 +44,16 @@ test('no second server starts while a process of the killed one is still running
   await client.end()
 })
 
+test('a data folder whose database has another password is refused at once', async () => {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-test-'))
+  closers.push(() => rm(dataDir, { recursive: true, force: true }))
+  await chmod(dataDir, 0o711)
+  const first = await startEmbedded({ dataDir, password: 'first', settings: ['fsync=off'] })
+  await first.stop()
+  const again = startEmbedded({ dataDir, password: 'second', settings: [] })
+  await expect(again).rejects.toThrow(/"postgres.password".*is not that of its database/)
+}, 120_000)
+
 test('a data folder of another major version is refused with the commands to run', async () => {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-test-'))
   closers.push(() => rm(dataDir, { recursive: true, force: true }))
