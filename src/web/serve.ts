@@ -24,7 +24,7 @@ import { apiRouter, problemAnswers } from './api/router.ts'
 import { type BodyPool, createBodyPool } from './bodies/body-pool.ts'
 import { createBodies } from './bodies/read-body.ts'
 import { type CheckRoutes, createCheckRoutes } from './check/check-routes.ts'
-import { createTrust } from './check/may-ask.ts'
+import { createTrial, createTrust } from './check/may-ask.ts'
 import { contractRoutes, wellKnownRoutes } from './docs/docs-routes.ts'
 import { ProblemError } from './problem.ts'
 import { healthRoutes } from './health.ts'
@@ -78,7 +78,8 @@ export async function serve(
     (taken, isClosing) => {
       const checkMetrics = checks.metrics
       const made = createSite(app, taken, { bodies, checkMetrics, queueNames, standby })
-      const site = { ...made, isTrusted, isClosing, noteSender: checks.noteSender }
+      const isTrial = createTrial(app.config)
+      const site = { ...made, isTrusted, isTrial, isClosing, noteSender: checks.noteSender }
       const uploads = createUploads({ ...app.config, submit: site.submit, unpack })
       const shown = { preview, readText, readWritten, readSample }
       return createExpress({ ...site, ...shown, ...uploads }, checks.handle)
@@ -141,6 +142,7 @@ type MadeSite = Omit<
   | 'takeUpload'
   | 'lookInto'
   | 'isTrusted'
+  | 'isTrial'
   | 'isClosing'
   | 'noteSender'
 >

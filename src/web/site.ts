@@ -37,6 +37,8 @@ export type Site = App & {
   front?: Front
   /** Whether a request comes from a program on this machine without a proxy. */
   isTrusted: (req: IncomingMessage) => boolean
+  /** Whether a request reaches a trial instance, which only this machine can use. */
+  isTrial: (req: IncomingMessage) => boolean
   /** The rate limits. Routes check them with `admit` in `web/limits.ts`. */
   limits: Limits
   /** The accounts of mailbox users for whom providers report. */

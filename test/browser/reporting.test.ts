@@ -14,7 +14,7 @@ const ann = await site.addPerson('ann@reporters.example')
 const admin = await site.addPerson('admin@desk.example', { role: 'administrator' })
 
 async function signIn(page: Page, person: Person, path: string): Promise<void> {
-  await page.goto(`${site.url}${path}`)
+  await page.goto(`${site.url}/sign-in?next=${encodeURIComponent(path)}`)
   await page.fill('#email', person.email)
   await page.fill('#password', person.password)
   await page.click('main button[type=submit]')

@@ -52,7 +52,7 @@ test('a data folder whose database has another password is refused at once', asy
   await first.stop()
   const again = startEmbedded({ dataDir, password: 'second', settings: [] })
   await expect(again).rejects.toThrow(/"postgres.password".*is not that of its database/)
-}, 120_000)
+})
 
 test('a data folder of another major version is refused with the commands to run', async () => {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'signalpost-test-'))

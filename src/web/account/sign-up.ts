@@ -71,10 +71,7 @@ export function privacyRoutes({ config }: Pick<Site, 'config'>): Router {
   return router
 }
 
-type Needs = Pick<
-  Site,
-  'pool' | 'boss' | 'clock' | 'config' | 'publicUrl' | 'limits' | 'isTrusted'
-> &
+type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'publicUrl' | 'limits' | 'isTrial'> &
   FormReader
 
 /**
@@ -120,7 +117,7 @@ async function takeSignUp({ req, res, texts, form }: PageCall & { form: Form }, 
   await limitAsking(req, site, 'sign-up', address)
   const asked = { address, language, consent: consentVersion }
   // Nobody else can reach the instance, and no letter leaves it.
-  const isTrial = site.config.smtpUrl === undefined && site.isTrusted(req)
+  const isTrial = site.isTrial(req)
   if (!isTrial) await askForAccount(asked, site)
   sendWritten(req, res, address, isTrial ? await askOnTrial(asked, site) : undefined)
   return undefined

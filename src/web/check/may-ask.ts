@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { LRUCache } from 'lru-cache'
+import type { App } from '../../app.ts'
 import type { Clock } from '../../world.ts'
 import { askerOf } from '../limits.ts'
 
@@ -26,11 +27,12 @@ const WRONG_MAX = 10
 const WRONG_OF_PROXY_MAX = 1_000
 const SILENCE_MS = 60_000
 const ADDRESSES_MAX = 10_000
-/** Headers added by proxies or by browsers; programs on this machine send neither. */
-const forwardingHeaders = [
+const proxyHeaders = [
   ...['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-server'],
-  ...['forwarded', 'via', 'x-real-ip', 'origin', 'sec-fetch-site'],
+  ...['forwarded', 'via', 'x-real-ip'],
 ]
+/** Headers added by proxies or by browsers; programs on this machine send neither. */
+const forwardingHeaders = [...proxyHeaders, 'origin', 'sec-fetch-site']
 
 /**
  * With a password, allows clients that send it in the header `Password`; without one, allows
@@ -104,6 +106,29 @@ export function isDirect(req: IncomingMessage): boolean {
  */
 export function createTrust(publicUrl: string): (req: IncomingMessage) => boolean {
   return isLocalHost(new URL(publicUrl).host) ? isDirect : () => false
+}
+
+/**
+ * Identifies requests to a trial instance: it sends no mail, its address is that of this machine,
+ * and the request comes from this machine without a proxy. Unlike trusted requests, they may come
+ * from a browser, for a page of this machine.
+ */
+export function createTrial({
+  publicUrl,
+  smtpUrl,
+  mainUrl,
+}: Pick<App['config'], 'publicUrl' | 'smtpUrl' | 'mainUrl'>): (req: IncomingMessage) => boolean {
+  if (smtpUrl !== undefined || mainUrl !== undefined) return () => false
+  if (!isLocalHost(new URL(publicUrl).host)) return () => false
+  return ({ headers, socket }) => {
+    const { origin, referer, host } = headers
+    const pages = [origin, referer].flatMap((url) => (url ? (URL.parse(url)?.host ?? '?') : []))
+    return (
+      isLoopback(socket.remoteAddress) &&
+      !proxyHeaders.some((name) => name in headers) &&
+      [host, ...pages].every(isLocalHost)
+    )
+  }
 }
 
 /** Whether a Host names this machine; rspamc and Exim send none. */

@@ -1,4 +1,5 @@
 import { type Request, type Response, Router } from 'express'
+import type { Reporter } from '../../db/reporters.ts'
 import { takeForm } from '../reporting/report-form.ts'
 import type { Site } from '../site.ts'
 import { type FormReader, readShortForm } from './form.ts'
@@ -17,16 +18,18 @@ type Needs = Pick<
 export function signInRoutes(site: Needs): Router {
   const router = Router()
   router.get('/sign-in', (req, res) => {
-    const next = localPath(req.query['next'])
-    if (visitOf(req).reporter) return res.redirect(303, next)
-    sendSignIn(req, res, { next, status: 200, done: req.query['done'] })
+    const next = localPath(req.query['next'], '')
+    const { reporter } = visitOf(req)
+    if (reporter) return res.redirect(303, next || landingOf(reporter))
+    sendSignIn(req, res, site, { next, status: 200, done: req.query['done'] })
   })
   router.post('/sign-in', async (req, res) => {
     const form = await readShortForm(req, res, site)
-    const next = localPath(form.text('next'))
+    const asked = localPath(form.text('next'), '')
     const caller = await takePassword(req, form, site)
-    if (!caller) return sendSignIn(req, res, { next, status: 401, wrong: true })
+    if (!caller) return sendSignIn(req, res, site, { next: asked, status: 401, wrong: true })
     const { id, email, role, life } = caller
+    const next = asked || landingOf(caller)
     if (caller.hasTotp) {
       await awaitSecondStep(req, caller, site.clock())
       return res.redirect(303, `/sign-in/code?next=${encodeURIComponent(next)}`)
@@ -51,9 +54,10 @@ export function signInRoutes(site: Needs): Router {
 function sendSignIn(
   req: Request,
   res: Response,
+  { config }: Pick<Site, 'config'>,
   answer: { next: string; status: number; wrong?: boolean; done?: unknown },
 ): void {
-  const { texts } = visitOf(req)
+  const { texts, isTrial } = visitOf(req)
   const notes: Record<string, string> = {
     reset: texts('account.reset.done'),
     over: texts('account.secondStep.over'),
@@ -63,12 +67,22 @@ function sendSignIn(
     view: 'pages/sign-in',
     title: texts('signIn.title'),
     status: answer.status,
-    data: { next: answer.next, wrong: answer.wrong ?? false, note: notes[String(answer.done)] },
+    data: {
+      next: answer.next,
+      wrong: answer.wrong ?? false,
+      note: notes[String(answer.done)],
+      trial: isTrial && texts('trial.accounts', { file: `${config.dataDir}/accounts.json` }),
+    },
   })
 }
 
-/** Returns a path on this site; the report form for anything else. */
-export function localPath(value: unknown): string {
-  if (typeof value !== 'string' || !/^\/(?![/\\])[\x21-\x7e]*$/.test(value)) return '/report'
-  return value.includes('\\') || value.length > 500 ? '/report' : value
+/** The page after signing in: people with a role come to see how the site does. */
+function landingOf({ role }: Pick<Reporter, 'role'>): string {
+  return role ? '/admin' : '/report'
+}
+
+/** Returns a path on this site; `otherwise` for anything else. */
+export function localPath(value: unknown, otherwise = '/report'): string {
+  if (typeof value !== 'string' || !/^\/(?![/\\])[\x21-\x7e]*$/.test(value)) return otherwise
+  return value.includes('\\') || value.length > 500 ? otherwise : value
 }

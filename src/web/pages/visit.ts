@@ -10,7 +10,10 @@ import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { useSession } from './session.ts'
 
-type Needs = Pick<Site, 'pool' | 'publicUrl' | 'config' | 'clock' | 'statistics' | 'callers'>
+type Needs = Pick<
+  Site,
+  'pool' | 'publicUrl' | 'config' | 'clock' | 'statistics' | 'callers' | 'isTrial'
+>
 
 /** The visitor of a page, and the language. */
 export type Visit = {
@@ -23,6 +26,8 @@ export type Visit = {
   path: string
   /** Whether the page of figures is public; then all pages link to it. */
   hasStatistics?: boolean
+  /** Whether the page shows that this is a trial instance. */
+  isTrial?: boolean
   /** The token for forms of a session; undefined before `identifyVisitor` has run. */
   tokenOf?: (sessionId: string) => string
 }
@@ -37,7 +42,13 @@ export function identifyVisitor(site: Needs) {
     const given = req.query['lang']
     if (isLanguage(given)) rememberLanguage(res, given, site)
     const hasStatistics = await site.statistics.isPublic()
-    const stranger = { reporter: undefined, path: req.path, tokenOf, hasStatistics }
+    const stranger = {
+      reporter: undefined,
+      path: req.path,
+      tokenOf,
+      hasStatistics,
+      isTrial: site.isTrial(req),
+    }
     visits.set(req, { ...inLanguage(req, undefined), ...stranger })
     const id = await useSession(req, site.clock())
     if (id !== undefined) await recognize(req, id, site)

@@ -7,7 +7,7 @@ import { goneSignal } from '../bodies/read-body.ts'
 import { admitReports } from '../limits.ts'
 import { type Form, type FormReader, hasPassword, readForm } from '../pages/form.ts'
 import { qrCode, sendPage } from '../pages/render.ts'
-import { requireReporter, signIn } from '../pages/signed-in.ts'
+import { signIn } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
@@ -31,10 +31,9 @@ const KEPT_BYTES_MAX = 200_000
 export function reportRoutes(site: Needs): Router {
   const router = Router()
   router.get('/report', async (req, res) => {
-    // No one is signed in at a front, so its form asks for the password.
-    if (site.front) return sendForm(req, res, site, { status: 200, needsSignIn: true })
-    requireReporter(req)
-    await sendForm(req, res, site, { status: 200 })
+    // No one is signed in at a front. Others see the form before they sign in, with it.
+    const needsSignIn = site.front !== undefined || visitOf(req).reporter === undefined
+    await sendForm(req, res, site, { status: 200, needsSignIn })
   })
   router.post('/report', async (req, res) => {
     const { messageBytesMax } = site.config
@@ -116,6 +115,7 @@ async function sendForm(req: Request, res: Response, site: Needs, state: FormSta
     'shared-too-large': texts('report.sharedTooLarge'),
     'shared-nothing': texts('report.sharedNothing'),
   }
+  const shared = state.shared ?? (form && keptShared(form))
   const kind = kinds.find((one) => one === form?.text('kind')) ?? 'spam'
   const { messageBytesMax } = site.config
   sendPage(req, res, {
@@ -135,12 +135,12 @@ async function sendForm(req: Request, res: Response, site: Needs, state: FormSta
       },
       problem: state.problem && sentences[state.problem],
       isTextAtFault: state.problem === 'nothing',
-      losesFiles: (form?.files('messages').length ?? 0) > 0,
+      losesFiles: givenFiles(form).length > (shared ? 1 : 0),
       needsSignIn: state.needsSignIn ?? false,
       // At a front, the password counts for this request only.
       isOnce: site.front !== undefined,
       text: state.text ?? (form ? keptText(form) : ''),
-      shared: state.shared ?? (form && keptShared(form)),
+      shared,
       guide: suggestedGuide(
         { email: reporter?.email ?? '', userAgent: req.headers['user-agent'] ?? '' },
         texts,
@@ -175,10 +175,23 @@ function remarksOf(form: Form): Remarks | undefined {
   }
 }
 
-/** A shared file stays in the form after a refusal, such as of a password. */
+/** The chosen files; browsers send an empty one if none is chosen. */
+function givenFiles(form: Form | undefined) {
+  return form?.files('messages').filter(({ content }) => content.length > 0) ?? []
+}
+
+/**
+ * A shared file, or a single chosen file of its size, stays in the form after a refusal, such as of
+ * a password.
+ */
 function keptShared(form: Form): FormState['shared'] {
   const content = form.bytes(sharedField.content)?.toString('latin1') ?? ''
-  return content === '' ? undefined : { name: form.text(sharedField.name) ?? '', content }
+  if (content !== '') return { name: form.text(sharedField.name) ?? '', content }
+  const [file, ...others] = givenFiles(form)
+  if (!file || others.length > 0 || file.isCut || file.content.length > SHARED_BYTES_MAX) {
+    return undefined
+  }
+  return { name: file.fileName ?? '', content: file.content.toString('base64') }
 }
 
 function keptText(form: Form): string {

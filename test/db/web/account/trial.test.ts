@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { closeAfterTests } from '../../../support/after-tests.ts'
+import { spamMessage } from '../../../support/messages.ts'
 import { Browser } from '../browser.ts'
 import { startWebSite, type WebSite } from '../web-site.ts'
 
@@ -24,6 +25,49 @@ test('on a trial site, the browser that signed up is shown its own link', async 
   expect((await browser.get(link ?? '')).status).toBe(200)
   const chosen = await browser.post(link ?? '', { password: 'a long and good password' })
   expect(chosen.headers.get('location')).toBe('/report')
+})
+
+const band = 'Trial: nothing is sent.'
+
+test('a browser on this machine sees the band, the report form and where passwords are', async () => {
+  const headers = { 'sec-fetch-site': 'same-origin', origin: trial.url, referer: `${trial.url}/` }
+  expect(await signUp(trial, 'browser@reporters.example', headers)).toMatch(shownLink)
+  const browser = new Browser(trial.url, { 'sec-fetch-site': 'none' })
+  const form = await (await browser.get('/report')).text()
+  expect(form).toContain(band)
+  expect(form).toMatch(/name="messages"[^]*name="user\[password\]"/)
+  expect(await (await browser.get('/sign-in')).text()).toContain('accounts.json')
+})
+
+test.for([
+  ['a proxy', trial, { via: '1.1 proxy' }],
+  ['a page of another host', trial, { referer: 'https://reports.example/' }],
+  ['a site that sends mail', sending, {}],
+] as const)('no trial is announced to %s', async ([, site, headers]) => {
+  const page = await new Browser(site.url, headers).get('/sign-in')
+  expect(await page.text()).not.toMatch(/Trial: nothing|accounts.json/)
+})
+
+test('a chosen file stays in the form while the password is wrong', async () => {
+  const known = await trial.addPerson('chosen@reporters.example')
+  const browser = new Browser(trial.url)
+  const form = (password: string) => {
+    const body = new FormData()
+    body.set('user[email_or_login]', known.email)
+    body.set('user[password]', password)
+    body.set('messages', new Blob([spamMessage('chosen')]), 'chosen.eml')
+    body.set('kind', 'phishing')
+    return body
+  }
+  const refused = await (await browser.postForm('/report', form('wrong'))).text()
+  const [, content] = /name="shared" value="([^"]+)"/.exec(refused) ?? []
+  expect(Buffer.from(content ?? '', 'base64')).toEqual(spamMessage('chosen'))
+  expect(refused).toMatch(/value="phishing" checked/)
+  const body = form(known.password)
+  body.delete('messages')
+  body.set('shared', content ?? '')
+  const sent = await (await browser.postForm('/report', body)).text()
+  expect(sent).toContain('Your report has been recorded')
 })
 
 test.for([
