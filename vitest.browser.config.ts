@@ -1,12 +1,8 @@
 import { defineConfig } from 'vitest/config'
 import { startWith } from './test/support/start-with.ts'
+import ordinary from './vitest.config.ts'
 
-const usual = {
-  globalSetup: ['test/support/global-setup.ts'],
-  expect: { poll: { timeout: 30_000, interval: 20 } },
-  testTimeout: 300_000,
-  hookTimeout: 300_000,
-}
+const usual = { ...ordinary.test, coverage: undefined }
 /** Tests that measure time run alone, after the others. */
 const timed = ['test/browser/{first-visit,newcomer}.test.ts']
 
@@ -32,6 +28,7 @@ export default defineConfig({
           ...usual,
           name: 'timed',
           include: timed,
+          exclude: [],
           fileParallelism: false,
           sequence: { groupOrder: 1 },
         },
