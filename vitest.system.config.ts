@@ -11,6 +11,7 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts', 'test/system/global-setup.ts'],
     // Other programs mostly wait, and the largest files build packages.
     maxWorkers: 3,
-    sequence: { sequencer: startWith('/debian', '/package', '/release') },
+    // `package` needs the release that one of the first two builds; before, it would only wait.
+    sequence: { sequencer: startWith('/debian', '/release', '/collect-imap', '/package') },
   },
 })
