@@ -208,6 +208,46 @@ export function countReceivedDays(db: Db, consumerId: string, from: Date): Promi
     group by 1 order by 1`
 }
 
+/** The complaints of a reporter about an address on a day, of which a consumer was notified. */
+export type ToldComplaints = {
+  /** The day of the reports, in UTC. */
+  day: string
+  ip: string
+  reporterId: string
+  complaints: number
+}
+
+/**
+ * Returns the complaints of which a consumer was notified, alone or merged into another feedback
+ * report, by day, address and reporter; the newest first. Reports of shadow-banned reporters are
+ * left out, as in the mail.
+ */
+export function listToldComplaints(
+  db: Db,
+  consumerId: string,
+  { from, until, limit }: { from: Date; until: Date; limit: number },
+): Promise<ToldComplaints[]> {
+  const [first, end] = [uuidFloor(from), uuidFloor(until)]
+  // Each table is read in its partitions of these weeks only.
+  return rowsOf(db)`
+    select (reports.received_at at time zone 'UTC')::date::text as day,
+      host(analyses.origin_ip) as ip, reports.reporter_id as "reporterId",
+      count(*)::integer as complaints
+    from feedback_reports
+    join reports on reports.id = feedback_reports.report_id
+      and reports.shard = feedback_reports.shard
+    join analyses on analyses.id = feedback_reports.report_id
+      and analyses.shard = feedback_reports.shard
+    where feedback_reports.consumer_id = ${consumerId} and feedback_reports.kind = 'complaint'
+      and feedback_reports.state in ('sent', 'bounced', 'merged')
+      and feedback_reports.report_id >= ${first} and feedback_reports.report_id < ${end}
+      and reports.id >= ${first} and reports.id < ${end}
+      and analyses.id >= ${first} and analyses.id < ${end}
+      and reports.received_at >= ${from} and reports.received_at < ${until}
+      and analyses.origin_ip is not null
+    group by 1, 2, 3 order by 1 desc, 2, 3 limit ${limit}`
+}
+
 export function findFeedback(db: Db, key: FeedbackKey): Promise<Feedback | undefined> {
   return rowOf(db)`
     select ${columns} from feedback_reports where ${isId('report_id', key.reportId)}

@@ -7,6 +7,7 @@ import {
   parseReportNumber,
   reportNumber,
 } from '../../feedback/desk-reports.ts'
+import { readComplaintFigures } from '../../reports/complaint-figures.ts'
 import { pageOf, sendMessage } from '../pages/render.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
@@ -34,6 +35,7 @@ export function deskHandlers(site: Pick<Site, 'pool' | 'boss' | 'clock' | 'confi
       await sendMessage(res, `report-${reportNumber(found.feedback)}.eml`, copy.raw, 'owner')
       return undefined
     },
+    'count-desk-complaints': ({ caller }) => readComplaintFigures(site, caller.id),
     async 'answer-desk-reports'({ caller, body: { reports, answer, said } }) {
       const given = { numbers: reports, answer, said, how: 'link' } as const
       return { results: await answerDeskReports(site, caller.id, given) }

@@ -10,6 +10,7 @@ import { adminRoutes } from '../admin/router.ts'
 import { failureOf } from '../answer.ts'
 import { assetRoutes } from '../assets.ts'
 import { answerRoutes } from '../consumers/answers.ts'
+import { complaintRoutes } from '../consumers/complaints.ts'
 import { deskReportRoutes } from '../consumers/desk-reports.ts'
 import { enrollRoutes } from '../consumers/enroll.ts'
 import { ownConsumerRoutes } from '../consumers/own-page.ts'
@@ -76,7 +77,7 @@ export function pageRoutes(site: Site): Router {
   router.use(downloadRoutes(site))
   router.use(enrollRoutes(site))
   router.use(ownConsumerRoutes(site))
-  router.use(deskReportRoutes(site))
+  router.use(deskReportRoutes(site), complaintRoutes(site))
   router.use('/admin', adminRoutes(site))
   router.use(() => {
     throw new ProblemError('not-found', 'Page not found.')

@@ -18,6 +18,7 @@ const id = '01999999-0000-7000-8000-000000000000'
 /** What a visitor without an account may open, besides the pages for strangers. */
 const openGets = [
   ...['/consumers/:token/reports.csv', '/consumers/:token/reports/:number/message.eml'],
+  '/consumers/:token/complaints.csv',
   ...['/sign-in/code', '/statistics.csv', '/security.txt', '/robots.txt', '/openapi.json'],
   ...['/.well-known/security.txt', '/.well-known/change-password', '/healthz', '/readyz'],
   ...['/.well-known/microsoft-officeaddins-allowed.json', '/outlook/:file'],

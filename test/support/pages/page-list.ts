@@ -44,6 +44,7 @@ const stranger: Record<string, ListedPage['at']> = {
   '/consumers/:token/reports': ({ links }) => [
     ...[`${links.desk}/reports`, `${links.desk}/reports?open=1&done=1`, `${links.own}/reports`],
   ],
+  '/consumers/:token/complaints': ({ links }) => [`${links.desk}/complaints`],
   '/consumers/:token/reports/:number': ({ links, told }) => [`${links.desk}/reports/${told}.1`],
   '/answer/:token/:kind': ({ links }) => [links.answer],
   '/letters/off/:token': ({ links }) => [links.lettersOff],

@@ -28,6 +28,17 @@ export const deskOperations = {
     },
     problems: ['not-found'],
   },
+  'count-desk-complaints': {
+    ...shared,
+    method: 'get',
+    path: '/api/v1/desk/complaints',
+    summary: 'Count the complaints that you were notified of',
+    description:
+      'By day, range and address. Numbers that could reveal a reporter are left out, and so are ' +
+      'the last days, which may still change.',
+    answers: json('DeskComplaints', 'The counts.'),
+    example: {},
+  },
   'answer-desk-reports': {
     ...shared,
     method: 'post',

@@ -65,3 +65,26 @@ export const deskOutcomesSchema = z.object({
     }),
   ),
 })
+
+const day = z.iso.date().describe('A day in UTC.')
+const complaints = z.int()
+const named = z.object({ day, name: z.string(), complaints })
+
+/** The complaints that a desk or a marketer was notified of. */
+export const deskComplaintsSchema = z.object({
+  from: day,
+  until: day,
+  days: list(z.object({ day, complaints: complaints.nullable() })).describe(
+    'All days, the newest first. null: none, or too few to be shown.',
+  ),
+  ranges: list(named).describe('By range: /24, or /48 of IPv6.'),
+  addresses: list(named),
+  rates: list(
+    z.object({
+      name: z.string().describe('An address.'),
+      complaints: complaints.describe('Those of the newest 14 of these days.'),
+      messages: z.int().describe('Those that mail servers of this site checked in two weeks.'),
+      percent: z.number(),
+    }),
+  ),
+})

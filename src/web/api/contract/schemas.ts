@@ -42,6 +42,7 @@ export const schemas = {
   QueueControl: knowledge.queueControlSchema,
   QueueChange: knowledge.queueChangeSchema,
   DeskReports: desk.deskReportsSchema,
+  DeskComplaints: desk.deskComplaintsSchema,
   DeskAnswer: desk.deskAnswerSchema,
   DeskOutcomes: desk.deskOutcomesSchema,
   FoundReports: search.foundReportsSchema,
