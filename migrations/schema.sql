@@ -1481,6 +1481,26 @@ create table search_news (
   constraint search_news_pkey PRIMARY KEY (id)
 );
 
+-- secret_uses: local
+create table secret_uses (
+  name text not null,
+  purpose text not null,
+  last_at timestamp with time zone not null,
+  constraint secret_uses_pkey PRIMARY KEY (name, purpose)
+);
+
+-- secrets: local
+create table secrets (
+  number integer not null,
+  name text not null,
+  in_force_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  progress jsonb,
+  converted_at timestamp with time zone,
+  constraint secrets_pkey PRIMARY KEY (number),
+  constraint secrets_name_once UNIQUE (name)
+);
+
 -- sender_alerts: local
 create table sender_alerts (
   id uuid not null,

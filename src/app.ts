@@ -1,17 +1,21 @@
 import type { Config } from './config.ts'
 import type { Pool } from './db/pool.ts'
+import type { KeyRing } from './key-ring.ts'
 import type { Logger } from './log.ts'
 import type { Mailer } from './net/mailer.ts'
 import type { Rdap } from './net/rdap/rdap.ts'
 import type { Boss } from './queue/boss.ts'
 import type { Clock } from './world.ts'
 
+/** The settings of a process that runs; only the key ring has the secrets. */
+export type AppConfig = Omit<Config, 'secret' | 'previousSecrets'> & {
+  databaseUrl: string
+  secret: KeyRing
+}
+
 /** The dependencies of one process. Require only the fields that a function uses. */
 export type App = {
-  config: Config & {
-    databaseUrl: string
-    secret: string
-  }
+  config: AppConfig
   pool: Pool
   boss: Boss
   clock: Clock

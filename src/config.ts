@@ -13,6 +13,7 @@ import {
   readKeepRule,
   readQuietHours,
   readScope,
+  readSecrets,
   readServers,
   score,
   type Servers,
@@ -64,6 +65,7 @@ const variables = z.object({
   RETURN_PATH_DOMAIN: mailDomain.default('bounces.signalpost.example'),
   FEEDBACK_HOURLY_MAX: count.default(100),
   SECRET: z.string().min(32, 'is shorter than 32 characters').optional(),
+  SECRET_PREVIOUS: z.string().default('').transform(readSecrets),
   RECEIVE_HOST: z.string().default('127.0.0.1'),
   RECEIVE_PORT: port.default(2525),
   RECEIVE_PROTOCOL: z.enum(['smtp', 'lmtp']).default('smtp'),
@@ -157,8 +159,10 @@ export type Config = {
   /** Feedback reports per hour to an address that did not enroll and has no limit of its own. */
   feedbackHourlyMax: number
   returnPathDomain: string
-  /** Undefined until it is created; `keptSecret` in `processes/data-dir.ts` sets it. */
+  /** Undefined until it is created; `keptSecrets` in `processes/data-dir.ts` returns it then. */
   secret: string | undefined
+  /** Earlier values of `secret`, the last one first. */
+  previousSecrets: readonly string[]
   receiveHost: string
   receivePort: number
   receiveProtocol: 'smtp' | 'lmtp'
@@ -383,7 +387,7 @@ export function readConfig(
     dkim: signing(read, machine.cwd),
     feedbackHourlyMax: read.FEEDBACK_HOURLY_MAX,
     returnPathDomain: read.RETURN_PATH_DOMAIN.toLowerCase(),
-    secret: read.SECRET,
+    ...{ secret: read.SECRET, previousSecrets: read.SECRET_PREVIOUS },
     receiveHost: read.RECEIVE_HOST,
     receivePort: read.RECEIVE_PORT,
     receiveProtocol: read.RECEIVE_PROTOCOL,

@@ -107,6 +107,28 @@ function isServer(entry: string): boolean {
   return isAddress && (port === undefined || (Number(port) >= 1 && Number(port) <= 65_535))
 }
 
+const SECRET_CHARS_MIN = 32
+
+/** Reads secrets that are separated by blanks or commas; as a JSON array if they contain those. */
+export function readSecrets(text: string, context: z.RefinementCtx): readonly string[] {
+  const secrets = text.startsWith('[') ? jsonTexts(text) : entriesOf(text)
+  if (secrets?.every((secret) => secret.length >= SECRET_CHARS_MIN)) return secrets
+  const message = secrets
+    ? `contains a secret that is shorter than ${SECRET_CHARS_MIN} characters; if secrets contain ` +
+      'blanks or commas, write them as a JSON array'
+    : 'is not a JSON array of texts, though it begins with "["'
+  context.addIssue({ code: 'custom', message })
+  return []
+}
+
+function jsonTexts(text: string): string[] | undefined {
+  try {
+    return z.array(z.string()).parse(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
 export function readAddresses(text: string, context: z.RefinementCtx): readonly string[] {
   const entries = entriesOf(text)
   const wrong = entries.filter((entry) => !z.email().safeParse(entry).success)

@@ -37,6 +37,7 @@ import type { RelayCandidate } from '../../src/verdict/relays.ts'
 import type { VerdictClass } from '../../src/verdict/verdict.ts'
 import type { Clock } from '../../src/world.ts'
 import { startInstance } from '../bench/instance.ts'
+import { ringOf } from '../../test/support/key-ring.ts'
 
 /** The verdict on a report. */
 export type Kept = {
@@ -127,7 +128,11 @@ export async function openWorld(time?: Clock, dns?: DnsTools): Promise<World> {
   const log = pino({ level: 'silent' })
   const env = { DNS_SERVERS: 'none', MESSAGE_AGE_MAX: '0', RDAP_BOOTSTRAP_URL: 'none' }
   const settings = readConfig(env, { cores: 1, cwd: '/nowhere' })
-  const config = { ...settings, databaseUrl, secret: 'a secret of the measurement, of nobody' }
+  const config = {
+    ...settings,
+    databaseUrl,
+    secret: ringOf('a secret of the measurement, of nobody'),
+  }
   const app = { pool, boss, clock, log, config, parser, judge, rdap: undefined, dns }
   const intake = createIntake(app)
   let accounts = 0

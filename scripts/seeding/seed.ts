@@ -13,6 +13,7 @@ import { operations } from './operations.ts'
 import { clearing, people, plan, preparation, tables } from './statements.ts'
 import { makeTemplates } from './templates.ts'
 import { seedTerms } from './terms.ts'
+import { ringOf } from '../../test/support/key-ring.ts'
 
 /** The size of the data: a tenth of all reports are by the busy reporter. */
 export type SeedSize = { reports: number; busyReporterId: string; now: Date }
@@ -66,7 +67,7 @@ async function seedOperations(
   const desks = await pool.query<{ id: string }>('select id from consumers order by id limit 20')
   await seedActivity(pool, { now: size.now, desks: desks.rows.map(({ id }) => id) })
   const config = readConfig({}, { cores: 2, cwd: '/nowhere' })
-  const its = { ...config, databaseUrl: '', secret: '' }
+  const its = { ...config, databaseUrl: '', secret: ringOf('') }
   await runCountMonths({ pool, config: its, clock: () => size.now, log: pino({ level: 'silent' }) })
   await setPublishesStatistics(pool, true)
 }

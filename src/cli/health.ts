@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { shownWebhookKey } from '../mail/webhook-message.ts'
-import { alarmWebhookKey } from '../health/channels.ts'
+import { alarmWebhookKeys } from '../health/channels.ts'
 import { shownBounds } from '../health/bound-text.ts'
 import {
   endSilence,
@@ -35,7 +35,8 @@ const showKey = defineQuery({
   summary: 'print the key with which requests to ALARM_WEBHOOK_URL are signed',
   input: z.object({}),
   showsKey: true,
-  print: (_, { config }) => Promise.resolve(shownWebhookKey(alarmWebhookKey(config))),
+  print: (_, { config }) =>
+    Promise.resolve(shownWebhookKey(alarmWebhookKeys(config)[0] ?? Buffer.of())),
 })
 
 /** The operations of `signalpost health`. */

@@ -1,4 +1,4 @@
-import { type Command, refuseArguments } from './command-table.ts'
+import { type Command, describe, operatorCommand, refuseArguments } from './command-table.ts'
 
 /** The commands about the installation itself, rather than about what it stores. */
 export function installationCommands(io: {
@@ -55,6 +55,25 @@ export function installationCommands(io: {
         io.say(text)
         return isSound ? 0 : 1
       },
+    },
+    secret: secretCommand(io.say),
+  }
+}
+
+function secretCommand(say: (text: string) => void): Command {
+  const others = operatorCommand(() => import('./secret.ts'))
+  return {
+    async describe() {
+      const summary = 'prepare a new secret in the data folder; with SECRET, print one'
+      return [...(await describe(others)), { usage: 'secret new', summary }]
+    },
+    async run(context) {
+      const { args, config } = context
+      if (args[0] !== 'new') return others.run(context)
+      refuseArguments(args.slice(1))
+      const { prepareSecret } = await import('../processes/data-dir.ts')
+      say(await prepareSecret(config))
+      return 0
     },
   }
 }

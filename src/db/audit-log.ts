@@ -105,6 +105,7 @@ export const auditActions = [
   'end contract',
   'give original',
   'refuse original',
+  'change secret',
 ] as const
 
 export type AuditAction = (typeof auditActions)[number]

@@ -55,6 +55,20 @@ export async function insertMailboxUser(
   return rowOf(tx)`select id, state from reporters where email = ${user.email}`
 }
 
+/** Gives a user of a mail server that has one of the earlier addresses a new one. */
+export async function renameMailboxUser(
+  tx: Db,
+  earlier: readonly string[],
+  email: string,
+): Promise<void> {
+  const named = await rowOf(tx)<{ id: string }>`
+    select id from reporters where email = any(${earlier}::text[]) and provider_id is not null
+    order by id limit 1`
+  const taken = named && (await rowOf(tx)`select id from reporters where email = ${email}`)
+  if (!named || taken) return
+  await tx.query(sql`update reporters set email = ${email} where id = ${named.id}`)
+}
+
 /** Changes the password and the role of an account; undefined fields stay unchanged. */
 export async function updateReporter(
   db: Db,

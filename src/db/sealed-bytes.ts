@@ -1,4 +1,5 @@
-import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
+import { createCipheriv, createDecipheriv } from 'node:crypto'
+import type { KeyRing } from '../key-ring.ts'
 import { systemRandom } from '../world.ts'
 
 const NONCE_BYTES = 12
@@ -11,25 +12,30 @@ export type SealedFor = {
 }
 
 /**
- * Encrypts bytes for storage (AES-256-GCM): they can be decrypted only with this SECRET, for this
+ * Encrypts bytes for storage (AES-256-GCM): they can be decrypted only with our secret, for this
  * purpose and for this owner.
  */
-export function sealBytes(bytes: Buffer, { purpose, owner = '' }: SealedFor, secret: string) {
+export function sealBytes(bytes: Buffer, { purpose, owner = '' }: SealedFor, secret: KeyRing) {
   const nonce = systemRandom(NONCE_BYTES)
-  const cipher = createCipheriv('aes-256-gcm', keyOf(purpose, secret), nonce)
+  const cipher = createCipheriv('aes-256-gcm', secret.key(purpose), nonce)
   cipher.setAAD(Buffer.from(owner))
   return Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()])
 }
 
-/** Decrypts bytes; undefined if they were sealed for another owner, purpose or SECRET. */
-export function openBytes(
-  sealed: Buffer,
-  { purpose, owner = '' }: SealedFor,
-  secret: string,
-): Buffer | undefined {
+/** Decrypts bytes; undefined if they were sealed for another owner, purpose or secret. */
+export function openBytes(sealed: Buffer, about: SealedFor, secret: KeyRing): Buffer | undefined {
+  return secret.find(about.purpose, (key) => openWith(key, sealed, about))
+}
+
+/** Whether bytes are encrypted with the secret in force, and not with a previous one. */
+export function isSealedNow(sealed: Buffer, about: SealedFor, secret: KeyRing): boolean {
+  return openWith(secret.key(about.purpose), sealed, about) !== undefined
+}
+
+function openWith(key: Buffer, sealed: Buffer, { owner = '' }: SealedFor): Buffer | undefined {
   try {
     const nonce = sealed.subarray(0, NONCE_BYTES)
-    const decipher = createDecipheriv('aes-256-gcm', keyOf(purpose, secret), nonce)
+    const decipher = createDecipheriv('aes-256-gcm', key, nonce)
     decipher.setAAD(Buffer.from(owner))
     decipher.setAuthTag(sealed.subarray(-TAG_BYTES))
     const content = sealed.subarray(NONCE_BYTES, -TAG_BYTES)
@@ -37,8 +43,4 @@ export function openBytes(
   } catch {
     return undefined
   }
-}
-
-function keyOf(purpose: SealedFor['purpose'], secret: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', secret, '', `signalpost ${purpose}`, 32))
 }

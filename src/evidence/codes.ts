@@ -1,9 +1,13 @@
-import { hash, hkdfSync } from 'node:crypto'
+import { hash } from 'node:crypto'
+import type { KeyRing } from '../key-ring.ts'
 import { base32 } from '../mail/verp.ts'
 
-/** Returns the key for one consumer's codes; another consumer's codes differ. */
-export function redactionKey(secret: string, consumer: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', secret, consumer, 'signalpost redaction 1', 32))
+/**
+ * Returns the key for one consumer's codes; another consumer's codes differ. A consumer keeps its
+ * codes after a change of the secret while the one in force when it was added is accepted.
+ */
+export function redactionKey(secret: KeyRing, consumer: string, addedAt?: Date): Buffer {
+  return secret.key('codes', addedAt, consumer)
 }
 
 /** The domain of coded addresses. */

@@ -23,6 +23,7 @@ import { listLayersOfBlock } from '../db/networks.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { listSuppressed, removeSuppression } from '../db/suppressions.ts'
 import { DAY_MS, HOUR_MS, WEEK_MS } from '../durations.ts'
+import type { KeyRing } from '../key-ring.ts'
 import { composeBody, type LetterBody } from '../letters/letter-body.ts'
 import { queueLetter } from '../letters/send-letter.ts'
 import { domainOf, registrableDomain } from '../mail/address.ts'
@@ -34,16 +35,14 @@ import { answersForBlock, type ConsumerScope, scopeText } from '../verdict/consu
 import { healthyRecord } from '../verdict/contact-health.ts'
 import { systemRandom, uuidTime, uuidv7 } from '../world.ts'
 
-const PURPOSE = 'consumer page 1'
-
-type Settings = { publicUrl: string; secret: string }
+type Settings = { publicUrl: string; secret: KeyRing }
 
 /**
  * Returns the link to the page where a consumer manages its settings. Anyone who has the link can
  * change them.
  */
 export function consumerLink(consumerId: string, { publicUrl, secret }: Settings): KeyedLink {
-  const token = composeToken({ id: consumerId, number: 1 }, PURPOSE, secret)
+  const token = composeToken({ id: consumerId, number: 1 }, 'consumer page', secret)
   return signedLink(`${publicUrl}/consumers/${token}`)
 }
 
@@ -51,8 +50,8 @@ export function consumerLink(consumerId: string, { publicUrl, secret }: Settings
  * Returns the consumer id in the token of a link to a consumer page; undefined if the token is not
  * valid.
  */
-export function parseConsumerToken(token: string, secret: string): string | undefined {
-  const content = parseToken(token, PURPOSE, secret)
+export function parseConsumerToken(token: string, secret: KeyRing): string | undefined {
+  const content = parseToken(token, 'consumer page', secret)
   return content === undefined || content === 'forged' ? undefined : content.id
 }
 

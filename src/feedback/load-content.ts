@@ -25,6 +25,7 @@ import { topicOf } from '../verdict/choose-contact.ts'
 import { type Complaint, isContinued } from '../verdict/complaint.ts'
 import { hasContract, isOriginalAskable } from '../verdict/consumers.ts'
 import { strongestAgainst, symbolsOfMessage, type Verdict } from '../verdict/verdict.ts'
+import { uuidTime } from '../world.ts'
 
 /** Maximum number of messages that one feedback report lists, including its own. */
 const SOURCES_MAX = 1_000
@@ -290,7 +291,7 @@ function contentOf(
     sharedParts: feedback.sharedParts ?? undefined,
     hasOriginal: feedback.hasOriginal,
     mayAskOriginal: isOriginalAskable(feedback) && known.feedbackType === 'abuse',
-    redactionKey: redactionKey(secret, feedback.consumerId),
+    redactionKey: redactionKey(secret, feedback.consumerId, uuidTime(feedback.consumerId)),
   }
 }
 

@@ -19,9 +19,12 @@ type Needs = Pick<App, 'config' | 'clock'>
 
 const COMMAND_MS_MAX = 10_000
 
-/** The key with which requests to ALARM_WEBHOOK_URL are signed. */
-export function alarmWebhookKey({ secret }: Pick<App['config'], 'secret'>): Buffer {
-  return webhookKey({ id: 'alarms', generation: 1 }, secret)
+/**
+ * The keys with which requests to ALARM_WEBHOOK_URL are signed, the one of the present secret
+ * first.
+ */
+export function alarmWebhookKeys({ secret }: Pick<App['config'], 'secret'>): Buffer[] {
+  return secret.accepted('webhook').map((key) => webhookKey({ id: 'alarms', generation: 1 }, key))
 }
 
 /** Returns the channels of the settings; each is tried on its own. `mailer` sends only alarms. */
@@ -63,7 +66,7 @@ async function sendMail(
 
 function callWebhook({ id, json }: AlarmNotice, url: string, app: Needs): Promise<void> {
   const timestamp = Math.floor(app.clock().getTime() / 1_000)
-  const keys = [alarmWebhookKey(app.config)]
+  const keys = alarmWebhookKeys(app.config)
   const signed = webhookHeaders({ url, id, timestamp, body: json, keys })
   return callOperator(url, {
     body: json,

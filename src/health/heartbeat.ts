@@ -34,6 +34,8 @@ export type ProcessFacts = {
   dns?: { answeredAt: string | null; fault: string | null }
   /** What its workers do, by queue. */
   queues?: Readonly<Record<string, WorkerState>>
+  /** The names of the secrets that it has. */
+  secrets?: readonly string[]
 }
 
 export type RunningProcess = ProcessRow<ProcessFacts>
@@ -81,7 +83,7 @@ export function startHeartbeats(app: Needs, name: string, duty = ''): Heartbeats
     try {
       await keepHeartbeat(app.pool, {
         ...its,
-        facts: { ...collector.facts(), ...workOf(app) },
+        facts: { ...collector.facts(), ...workOf(app), secrets: app.config.secret.names },
         now: app.clock(),
       })
       firstAt ??= systemElapsed()

@@ -15,6 +15,7 @@ import { openBytes, sealBytes } from '../db/sealed-bytes.ts'
 import { listSuppressed } from '../db/suppressions.ts'
 import { DAY_MS } from '../durations.ts'
 import { PermanentError } from '../errors.ts'
+import type { KeyRing } from '../key-ring.ts'
 import {
   addressKey,
   applyDifferences,
@@ -111,19 +112,21 @@ export async function queueLetter(
 /** Encrypts what differs between a letter and its masked copy. */
 export function sealKeys(
   { id, real, masked }: { id: string; real: Buffer; masked: Buffer },
-  secret: string,
+  secret: KeyRing,
 ): Buffer {
   const packed = packDifferences(differences(real, masked))
   return sealBytes(packed, { purpose: 'keys of a letter', owner: id }, secret)
 }
 
 /** Returns a letter with its keys, as it is sent. */
-export async function openLetter(id: string, copy: LetterCopy, secret: string): Promise<Buffer> {
+export async function openLetter(id: string, copy: LetterCopy, secret: KeyRing): Promise<Buffer> {
   const masked = await unpack(copy)
   const { sealedKeys } = copy
   if (!sealedKeys) return masked
   const opened = openBytes(sealedKeys, { purpose: 'keys of a letter', owner: id }, secret)
-  if (!opened) throw new PermanentError('The keys of the letter need the SECRET it was made with.')
+  if (!opened) {
+    throw new PermanentError('Set SECRET_PREVIOUS to the SECRET with which the letter was made.')
+  }
   return applyDifferences(masked, unpackDifferences(opened))
 }
 

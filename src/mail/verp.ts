@@ -1,4 +1,5 @@
-import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import type { KeyPurpose, KeyRing } from '../key-ring.ts'
 import { addressKey, type KeyedLink, signedLink } from './keys.ts'
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
@@ -57,7 +58,11 @@ const tokenShape = /^[a-z2-7]{28}-[a-z2-7]{16}$/
  *
  * Throws a RangeError when the id is not a UUID or the number is not within 1 to 255.
  */
-export function composeToken(content: TokenContent, purpose: string, secret: string): string {
+export function composeToken(content: TokenContent, purpose: KeyPurpose, secret: KeyRing): string {
+  return signToken(content, secret.key(purpose))
+}
+
+function signToken(content: TokenContent, key: Buffer): string {
   const id = content.id.toLowerCase()
   if (!uuidShape.test(id)) throw new RangeError('A token needs a UUID')
   if (!Number.isInteger(content.number) || content.number < 1 || content.number > 255) {
@@ -65,18 +70,19 @@ export function composeToken(content: TokenContent, purpose: string, secret: str
   }
   const bytes = Buffer.from(id.replaceAll('-', '') + '00', 'hex')
   bytes[16] = content.number
-  const mac = createHmac('sha256', keyOf(purpose, secret)).update(bytes).digest()
+  const mac = createHmac('sha256', key).update(bytes).digest()
   return `${base32(bytes)}-${base32(mac.subarray(0, macBytes))}`
 }
 
 /**
  * Parses a token, in any case: `'forged'` when it has the shape but not our signature for this
- * purpose, undefined when it is not a token. The comparison of signatures takes constant time.
+ * purpose, undefined when it is not a token. A previous secret is accepted if what the token names
+ * is older than its end. The comparison of signatures takes constant time.
  */
 export function parseToken(
   text: string,
-  purpose: string,
-  secret: string,
+  purpose: KeyPurpose,
+  secret: KeyRing,
 ): TokenContent | 'forged' | undefined {
   const given = text.toLowerCase()
   if (!tokenShape.test(given)) return undefined
@@ -84,22 +90,17 @@ export function parseToken(
   const number = bytes[16] ?? 0
   if (number === 0) return 'forged'
   const content = { id: uuidOf(bytes.subarray(0, 16)), number }
-  const expected = composeToken(content, purpose, secret)
-  return timingSafeEqual(Buffer.from(given), Buffer.from(expected)) ? content : 'forged'
+  const compare = (key: Buffer) => {
+    const expected = Buffer.from(signToken(content, key))
+    return timingSafeEqual(Buffer.from(given), expected) ? content : undefined
+  }
+  return secret.find(purpose, compare, idTime(content.id)) ?? 'forged'
 }
 
-const derived = new Map<string, { secret: string; key: Buffer }>()
-
-/**
- * Caches derived keys: a process has one secret and few purposes, and makes a thousand tokens a
- * second.
- */
-function keyOf(purpose: string, secret: string): Buffer {
-  const known = derived.get(purpose)
-  if (known?.secret === secret) return known.key
-  const key = Buffer.from(hkdfSync('sha256', secret, '', `signalpost ${purpose}`, 32))
-  derived.set(purpose, { secret, key })
-  return key
+/** The time in a UUID of version 7; others may be of any time. */
+function idTime(id: string): Date | undefined {
+  if (id.charAt(14) !== '7') return undefined
+  return new Date(Number.parseInt(id.replace('-', '').slice(0, 12), 16))
 }
 
 function uuidOf(bytes: Buffer): string {
@@ -115,17 +116,15 @@ export type AnswerKind = (typeof answerKinds)[number]
 /** The answers that say what became of a report; `original` asks for more. */
 export type ResultKind = Exclude<AnswerKind, 'original'>
 
-const ANSWER_PURPOSE = 'answer link 1'
-
 /**
  * The links to the pages on which the consumer of one feedback report answers it, one for each
  * answer. Each page asks for confirmation before it acts, because mail scanners follow links.
  */
 export function answerLinks(
   { reportId, number }: ReturnPathToken,
-  { publicUrl, secret }: { publicUrl: string; secret: string },
+  { publicUrl, secret }: { publicUrl: string; secret: KeyRing },
 ): Record<AnswerKind, string> {
-  const token = composeToken({ id: reportId, number }, ANSWER_PURPOSE, secret)
+  const token = composeToken({ id: reportId, number }, 'answer link', secret)
   const linkOf = (kind: AnswerKind) => `${publicUrl}/answer/${token}/${kind}`
   return {
     resolved: linkOf('resolved'),
@@ -146,13 +145,11 @@ export function answerKeys(token: ReturnPathToken, settings: ReturnPathSettings)
 /**
  * The feedback report that the token of an answer link names; undefined when the token is not ours.
  */
-export function parseAnswerToken(token: string, secret: string): ReturnPathToken | undefined {
-  const content = parseToken(token, ANSWER_PURPOSE, secret)
+export function parseAnswerToken(token: string, secret: KeyRing): ReturnPathToken | undefined {
+  const content = parseToken(token, 'answer link', secret)
   if (content === undefined || content === 'forged') return undefined
   return { reportId: content.id, number: content.number }
 }
-
-const LETTERS_OFF_PURPOSE = 'advice off 1'
 
 /** Letters that their reader can turn off by a link in them, and their number in its token. */
 const optionalLetters = { advice: 1, news: 2, summary: 3 } as const
@@ -166,10 +163,10 @@ export type OptionalLetters = keyof typeof optionalLetters
 export function lettersOffLink(
   reporterId: string,
   letters: OptionalLetters,
-  { publicUrl, secret }: { publicUrl: string; secret: string },
+  { publicUrl, secret }: { publicUrl: string; secret: KeyRing },
 ): KeyedLink {
   const content = { id: reporterId, number: optionalLetters[letters] }
-  const token = composeToken(content, LETTERS_OFF_PURPOSE, secret)
+  const token = composeToken(content, 'letters off', secret)
   return signedLink(`${publicUrl}/letters/off/${token}`)
 }
 
@@ -179,9 +176,9 @@ export function lettersOffLink(
  */
 export function parseLettersOffToken(
   token: string,
-  secret: string,
+  secret: KeyRing,
 ): { reporterId: string; letters: OptionalLetters } | undefined {
-  const content = parseToken(token, LETTERS_OFF_PURPOSE, secret)
+  const content = parseToken(token, 'letters off', secret)
   if (content === undefined || content === 'forged') return undefined
   const all = Object.keys(optionalLetters) as OptionalLetters[]
   const letters = all.find((name) => optionalLetters[name] === content.number)
@@ -192,14 +189,13 @@ const SECRET_CHARS = 26
 const SECRET_BYTES = 17
 
 /**
- * The secret of the address to which a reporter mails reports: 130 bits derived from our own
- * secret, so that it need not be stored. A new generation has a new secret.
+ * The secret of the address to which a reporter mails reports: 130 bits derived by a key of ours,
+ * so that it need not be stored. A new generation has a new secret.
  */
 export function mailInSecret(
   { reporterId, generation }: { reporterId: string; generation: number },
-  secret: string,
+  key: Buffer,
 ): string {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', 'signalpost mail-in address 1', 32))
   const mac = createHmac('sha256', key).update(`${reporterId.toLowerCase()} ${generation}`).digest()
   return base32(mac.subarray(0, SECRET_BYTES)).slice(0, SECRET_CHARS)
 }
@@ -218,7 +214,7 @@ export type ReturnPathToken = {
 }
 
 /** The domain of our return paths, and the secret that signs them. */
-export type ReturnPathSettings = { domain: string; secret: string }
+export type ReturnPathSettings = { domain: string; secret: KeyRing }
 
 /** An address of ours to which a mail was sent, by its purpose. */
 export type OwnAddress =
@@ -242,11 +238,11 @@ const kinds = {
 
 type Prefix = keyof typeof kinds
 
-const purposes: Record<Prefix, string> = {
-  fb: 'return path 1',
-  re: 'answer address 1',
-  lt: 'letter return path 1',
-  la: 'letter answer address 1',
+const purposes: Record<Prefix, KeyPurpose> = {
+  fb: 'return path',
+  re: 'answer address',
+  lt: 'letter return path',
+  la: 'letter answer address',
 }
 
 const addressShape = /^<?(fb|re|lt|la)-([a-z2-7-]{45})@([^@<>\s]+?)\.?>?$/

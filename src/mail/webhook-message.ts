@@ -59,12 +59,12 @@ function isHostName(host: string): boolean {
   return /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/.test(host) && !/^[0-9.]+$/.test(host)
 }
 
-/** Derives the key of a webhook, which nobody can compute without our secret. */
+/** Derives the key of a webhook, which nobody can compute without a key of ours. */
 export function webhookKey(
   { id, generation }: { id: string; generation: number },
-  secret: string,
+  key: Buffer,
 ): Buffer {
-  return createHmac('sha256', secret).update(`webhook ${id} ${generation}`).digest()
+  return createHmac('sha256', key).update(`webhook ${id} ${generation}`).digest()
 }
 
 /** The key as displayed to its owner. */

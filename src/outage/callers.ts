@@ -6,6 +6,7 @@ import type { CallerKeys, ValidKey } from '../db/known-callers.ts'
 import { openBytes, sealBytes } from '../db/sealed-bytes.ts'
 import { HOUR_MS } from '../durations.ts'
 import { reasonOf } from '../errors.ts'
+import type { KeyRing } from '../key-ring.ts'
 import type { Logger } from '../log.ts'
 import type { Clock } from '../world.ts'
 import { needsDatabase, type Outage } from './outage.ts'
@@ -55,7 +56,7 @@ type Needs = {
   listValid: (keys: CallerKeys, now: Date) => Promise<ValidKey[]>
   clock: Clock
   log: Logger
-  config: { secret: string }
+  config: { secret: KeyRing }
   outage: Pick<Outage, 'since' | 'run'>
 }
 

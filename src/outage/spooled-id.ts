@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
-import { uuidOf } from '../world.ts'
+import type { KeyRing } from '../key-ring.ts'
+import { uuidOf, uuidTime } from '../world.ts'
 
 /** The bytes of an id with its tag. The last byte contains the shard and stays random. */
 const [TAG_START, TAG_END] = [12, 15]
@@ -9,19 +10,24 @@ const [TAG_START, TAG_END] = [12, 15]
  * processes with the same secret that the id was given to a report of this reporter that waits in a
  * spool. To others it looks random. 50 bits of the id stay random.
  */
-export function spooledId(id: string, reporterId: string, secret: string): string {
+export function spooledId(id: string, reporterId: string, secret: KeyRing): string {
+  return taggedId(id, reporterId, secret.key('spooled id'))
+}
+
+function taggedId(id: string, reporterId: string, key: Buffer): string {
   const bytes = Buffer.from(id.replaceAll('-', ''), 'hex')
-  tagOf(bytes, reporterId, secret).copy(bytes, TAG_START)
+  tagOf(bytes, reporterId, key).copy(bytes, TAG_START)
   return uuidOf(bytes.toString('hex'))
 }
 
-/** Whether `spooledId` made this id for this reporter with this secret. */
-export function isSpooledId(id: string, reporterId: string, secret: string): boolean {
-  return spooledId(id, reporterId, secret) === id.toLowerCase()
+/** Whether `spooledId` made this id for this reporter with this secret, or with a previous one. */
+export function isSpooledId(id: string, reporterId: string, secret: KeyRing): boolean {
+  const isTagged = (key: Buffer) => taggedId(id, reporterId, key) === id.toLowerCase() || undefined
+  return secret.find('spooled id', isTagged, uuidTime(id)) ?? false
 }
 
-function tagOf(id: Buffer, reporterId: string, secret: string): Buffer {
-  return createHmac('sha256', secret)
+function tagOf(id: Buffer, reporterId: string, key: Buffer): Buffer {
+  return createHmac('sha256', key)
     .update('signalpost spooled id')
     .update(id.subarray(0, TAG_START))
     .update(id.subarray(TAG_END))

@@ -1,4 +1,4 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { App } from '../app.ts'
 import {
   type AuditSeal,
@@ -10,6 +10,7 @@ import {
 } from '../db/audit-log.ts'
 import type { Db } from '../db/pool.ts'
 import { DAY_MS, MINUTE_MS } from '../durations.ts'
+import type { KeyRing } from '../key-ring.ts'
 import { uuidFloor, uuidTime } from '../world.ts'
 
 /** An entry may be stored later than its time: at the end of its transaction. */
@@ -29,7 +30,7 @@ export async function runSealAudit({ pool, clock, config, log }: Needs): Promise
   const fromId = last?.untilId ?? FIRST_ID
   if (untilId <= fromId) return
   const base = { number: (last?.number ?? 0) + 1, fromId, untilId, previous: last?.seal ?? null }
-  const { seal, entries } = await computeSeal(pool, base, config.secret)
+  const { seal, entries } = await computeSeal(pool, base, config.secret.key('audit log'))
   await insertSeal(pool, { ...base, entries, seal, sealedAt: now })
   log.info({ number: base.number, seal: seal.toString('hex') }, 'Sealed the audit log.')
   const keptMs = (config.retentionDays + KEPT_DAYS) * DAY_MS
@@ -37,15 +38,14 @@ export async function runSealAudit({ pool, clock, config, log }: Needs): Promise
 }
 
 /**
- * Computes the seal of an interval. The key is derived from SECRET, so that access to the database
- * is not enough to seal other entries.
+ * Computes the seal of an interval. The key is derived from our secret, so that access to the
+ * database is not enough to seal other entries.
  */
 async function computeSeal(
   db: Db,
   its: Pick<AuditSeal, 'number' | 'fromId' | 'untilId' | 'previous'>,
-  secret: string,
+  key: Buffer,
 ): Promise<{ seal: Buffer; entries: number }> {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', 'signalpost audit log', 32))
   const mac = createHmac('sha256', key)
   const { number, fromId, untilId, previous } = its
   mac.update(JSON.stringify([number, fromId, untilId, previous?.toString('hex') ?? null]))
@@ -110,7 +110,7 @@ type Checked = { seal: AuditSeal; before: AuditSeal | undefined; keptFrom: strin
 async function faultOf(
   db: Db,
   { seal, before, keptFrom }: Checked,
-  secret: string,
+  secret: KeyRing,
 ): Promise<string | undefined> {
   if (before && seal.number !== before.number + 1) return 'the seal before it is missing.'
   if (before && (seal.fromId !== before.untilId || !isSame(seal.previous, before.seal))) {
@@ -118,10 +118,14 @@ async function faultOf(
   }
   // Only the seals remain of what the retention deleted.
   if ((seal.fromId === FIRST_ID ? seal.untilId : seal.fromId) < keptFrom) return undefined
-  const { seal: expected, entries } = await computeSeal(db, seal, secret)
+  // Each seal contains the one before it, so the first seal with a new secret covers all others.
+  const key = secret.key('audit log', seal.sealedAt)
+  const { seal: expected, entries } = await computeSeal(db, seal, key)
   if (entries < seal.entries) return `${seal.entries - entries} entries were removed.`
   if (entries > seal.entries) return `${entries - seal.entries} entries were added later.`
-  return isSame(expected, seal.seal) ? undefined : 'an entry or the seal was changed.'
+  if (isSame(expected, seal.seal)) return undefined
+  if (!secret.hasSecretOf(seal.sealedAt)) return 'SECRET_PREVIOUS lacks the secret of that time.'
+  return 'an entry or the seal was changed.'
 }
 
 function isSame(one: Buffer | null, other: Buffer | null): boolean {

@@ -141,11 +141,13 @@ function alertData(
 }
 
 function keysOf(webhook: Webhook, { config, clock }: Pick<App, 'clock' | 'config'>): Buffer[] {
-  const { id, generation, renewedAt } = webhook
-  const key = webhookKey({ id, generation }, config.secret)
+  const { id, generation, renewedAt, createdAt } = webhook
+  const { secret } = config
+  const key = webhookKey(webhook, secret.key('webhook', renewedAt ?? createdAt))
   const overlapEndsAt = (renewedAt?.getTime() ?? -Infinity) + SECRETS_OVERLAP_MS
   if (generation === 1 || clock().getTime() > overlapEndsAt) return [key]
-  return [key, webhookKey({ id, generation: generation - 1 }, config.secret)]
+  const before = { id, generation: generation - 1 }
+  return [key, ...secret.accepted('webhook').map((one) => webhookKey(before, one))]
 }
 
 type AttemptNeeds = Pick<App, 'pool' | 'clock'>

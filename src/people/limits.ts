@@ -13,6 +13,7 @@ import {
 import { listBannedAmong } from '../db/shadow-bans.ts'
 import { nearShard } from '../db/nodes.ts'
 import type { Db, Pool } from '../db/pool.ts'
+import type { KeyRing } from '../key-ring.ts'
 import { addressPrefix } from '../mail/ip-blocks.ts'
 import { parseIp } from '../mail/ip.ts'
 import { type Callers, unknownCallers } from '../outage/callers.ts'
@@ -63,8 +64,8 @@ export function actorKey(kind: KeyKind, actor: Actor): string | undefined {
 }
 
 /** Returns a key as stored: without the secret it cannot be reversed. */
-export function storedKey(secret: string, parts: readonly (string | number)[]): string {
-  const hash = createHmac('sha256', secret).update(parts.join('\n')).digest('hex')
+export function storedKey(key: Buffer, parts: readonly (string | number)[]): string {
+  const hash = createHmac('sha256', key).update(parts.join('\n')).digest('hex')
   return hash.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
@@ -232,14 +233,14 @@ type CountBatch<Result> = (batch: readonly Attempted[], limits: readonly RateLim
 
 /** Counts in the database, together with all other processes. */
 function createSharedLimits(
-  { pool, config: { secret } }: LimitNeeds,
+  { pool, config }: LimitNeeds,
   notBefore: () => Date | null,
 ): CountBatch<Promise<Admission[]>> {
   async function ruleOn(batch: readonly Attempted[], limits: readonly RateLimit[]) {
     const said: Ruled[][] = batch.map(() => [])
     for (const kinds of stages) {
       const shares = batch.map((asked, index) =>
-        isRefused(said[index] ?? []) ? [] : sharesOf(asked, limits, kinds, secret),
+        isRefused(said[index] ?? []) ? [] : sharesOf(asked, limits, kinds, config.secret),
       )
       const counted = await countEach(pool, batch, shares, notBefore())
       ruleEach(batch, shares, counted).forEach((rulings, index) => said[index]?.push(...rulings))
@@ -258,7 +259,7 @@ function createSharedLimits(
 
 type LimitNeeds = {
   pool: Pool
-  config: { secret: string }
+  config: { secret: KeyRing }
   outage?: Pick<Outage, 'run'>
   callers?: Pick<Callers, 'find'>
   /** Default: asks the database. */
@@ -272,7 +273,7 @@ const LOCAL_KEYS_MAX = 100_000
  * client may make up to twice as many attempts in a window of any position. Bans are considered
  * when the reports are stored.
  */
-function createLocalLimits(secret: string): CountBatch<Admission[]> {
+function createLocalLimits(secret: KeyRing): CountBatch<Admission[]> {
   const counts = new LRUCache<string, { window: number; count: number }>({ max: LOCAL_KEYS_MAX })
 
   function ruleOn({ limit, key }: Share, cost: number): Ruled {
@@ -301,7 +302,7 @@ function createLocalLimits(secret: string): CountBatch<Admission[]> {
 }
 
 async function giveBack(
-  { pool, config }: { pool: Pool; config: { secret: string } },
+  { pool, config }: { pool: Pool; config: { secret: KeyRing } },
   attempted: Attempted,
   limits: readonly RateLimit[],
   notBefore: Date | null,
@@ -318,13 +319,14 @@ function sharesOf(
   asked: Attempted,
   limits: readonly RateLimit[],
   kinds: readonly KeyKind[],
-  secret: string,
+  secret: KeyRing,
 ): Share[] {
+  const key = secret.key('limit')
   return limits.flatMap((limit) => {
     if (limit.attempt !== asked.attempt || !kinds.includes(limit.keyKind)) return []
     const who = actorKey(limit.keyKind, asked.actor)
     if (who === undefined) return []
-    return [{ limit, key: storedKey(secret, [limit.name, limit.windowMs, limit.keyKind, who]) }]
+    return [{ limit, key: storedKey(key, [limit.name, limit.windowMs, limit.keyKind, who]) }]
   })
 }
 

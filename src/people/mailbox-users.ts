@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { inTransaction, type Pool } from '../db/pool.ts'
-import { insertMailboxUser, type Reporter } from '../db/reporters.ts'
+import { insertMailboxUser, renameMailboxUser, type Reporter } from '../db/reporters.ts'
 import { findKarmas, insertKarma } from '../db/reputations.ts'
+import type { KeyRing } from '../key-ring.ts'
 import { type Callers, unknownCallers } from '../outage/callers.ts'
 import { type Clock, uuidv7 } from '../world.ts'
 import { storedKey } from './limits.ts'
@@ -31,23 +32,27 @@ const REMEMBERED_MS = 10_000
 /**
  * Each mailbox user is a source of its own, with its own karma, limits and ban; all users of one
  * provider count as one reporter where reporters are counted. The key is stored as a keyed hash;
- * `.invalid` receives no mail (RFC 2606).
+ * `.invalid` receives no mail (RFC 2606). After a change of the secret, a user gets another hash
+ * with the next report.
  */
 export function createMailboxUsers(
-  app: { pool: Pool; clock: Clock; config: { secret: string }; callers?: Pick<Callers, 'find'> },
+  app: { pool: Pool; clock: Clock; config: { secret: KeyRing }; callers?: Pick<Callers, 'find'> },
   /** Whether only accounts that an operator created may have users. */
   needsVouching = true,
 ): FindMailboxUser {
   const remembered = new LRUCache<string, Reporter>({ max: REMEMBERED_MAX, ttl: REMEMBERED_MS })
   return async (provider, key) => {
-    const name = storedKey(app.config.secret, ['mailbox user', provider.id, key])
-    const email = `${name}@${provider.id}.signalpost.invalid`
+    const addresses = app.config.secret.accepted('mailbox user').map((own) => {
+      const name = storedKey(own, ['mailbox user', provider.id, key])
+      return `${name}@${provider.id}.signalpost.invalid`
+    })
+    const [email = '', ...earlier] = addresses
     const known = remembered.get(email)
     if (known) return known
     let refusal: FoundUser = 'disabled'
     const find = async () => {
       const isRefused = needsVouching && !(await isVouched(app.pool, provider))
-      const found = isRefused ? 'not-vouched' : await findOrAdd(app, provider, email)
+      const found = isRefused ? 'not-vouched' : await findOrAdd(app, provider, { email, earlier })
       if (typeof found === 'object') return found
       refusal = found
       return undefined
@@ -71,10 +76,11 @@ async function isVouched(pool: Pool, { id }: Reporter): Promise<boolean> {
 async function findOrAdd(
   { pool, clock }: { pool: Pool; clock: Clock },
   provider: Reporter,
-  email: string,
+  { email, earlier }: { email: string; earlier: readonly string[] },
 ): Promise<FoundUser> {
   const now = clock()
   const found = await inTransaction(pool, async (tx) => {
+    if (earlier.length > 0) await renameMailboxUser(tx, earlier, email)
     const fresh = { id: uuidv7(now), email, providerId: provider.id, createdAt: now }
     const user = await insertMailboxUser(tx, fresh)
     if (user?.id === fresh.id) {

@@ -13,6 +13,7 @@ import {
   takeRecoveryCode,
   takeTotpStep,
 } from '../db/sessions.ts'
+import type { KeyRing } from '../key-ring.ts'
 import { queueAccountLetter } from '../letters/account-letters.ts'
 import { systemRandom } from '../world.ts'
 
@@ -120,7 +121,7 @@ export async function renewRecoveryCodes(
  * works only once. False for an account without a second step.
  */
 export async function takeCode(
-  { db, secret }: { db: Db; secret: string },
+  { db, secret }: { db: Db; secret: KeyRing },
   reporterId: string,
   code: string,
   now: Date,

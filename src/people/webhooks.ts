@@ -138,6 +138,9 @@ export async function tryWebhook(
   })
 }
 
+/** The key of the time when it was made signs until it is renewed. */
 function secretOf(webhook: Webhook, { config }: Needs): string {
-  return shownWebhookKey(webhookKey(webhook, config.secret))
+  return shownWebhookKey(
+    webhookKey(webhook, config.secret.key('webhook', webhook.renewedAt ?? webhook.createdAt)),
+  )
 }

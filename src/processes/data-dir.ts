@@ -1,6 +1,7 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { z } from 'zod'
+import type { Config } from '../config.ts'
 import { systemRandom } from '../world.ts'
 
 /** The first accounts of an instance and their passwords; only a demo has a reporter. */
@@ -16,9 +17,51 @@ const PRIVATE = 0o600
 const ACCOUNTS = 'accounts.json'
 const PARTS = 'parts.json'
 
-/** Returns the signing secret, which is created in the data folder on first use. */
-export function keptSecret(dataDir: string): Promise<string> {
-  return kept(dataDir, 'secret', () => systemRandom(32).toString('base64url'))
+const SECRET = 'secret'
+const PREVIOUS_SECRETS = 'secret.previous'
+
+/**
+ * Returns the secret of the installation, which is created in the data folder on first use, and
+ * those that `prepareSecret` replaced, the last one first.
+ */
+export async function keptSecrets(
+  dataDir: string,
+): Promise<{ secret: string; previous: readonly string[] }> {
+  const secret = await kept(dataDir, SECRET, makeSecret)
+  const text = await readFile(path.join(dataDir, PREVIOUS_SECRETS), 'utf8').catch(() => '')
+  return { secret, previous: text.split(/\s+/).filter(Boolean).toReversed() }
+}
+
+/**
+ * Puts a new secret into the data folder, and keeps the present one as a previous one. Can be
+ * repeated after it was killed at any time.
+ */
+async function renewSecret(dataDir: string): Promise<void> {
+  const { secret } = await keptSecrets(dataDir)
+  await appendFile(path.join(dataDir, PREVIOUS_SECRETS), `${secret}\n`, { mode: PRIVATE })
+  const unfinished = path.join(dataDir, `${SECRET}.${process.pid}`)
+  await writeFile(unfinished, makeSecret(), { mode: PRIVATE })
+  await rename(unfinished, path.join(dataDir, SECRET))
+}
+
+function makeSecret(): string {
+  return systemRandom(32).toString('base64url')
+}
+
+/** Prepares a new secret where the present one is. Returns what to do next. */
+export async function prepareSecret({
+  secret,
+  dataDir,
+}: Pick<Config, 'secret' | 'dataDir'>): Promise<string> {
+  const last = 'Restart Signalpost, and then run "signalpost secret rotate".'
+  if (secret !== undefined) {
+    return (
+      `A new secret: ${makeSecret()}\nOn every machine, set SECRET_PREVIOUS to the present ` +
+      `SECRET, and SECRET to the new one. ${last}`
+    )
+  }
+  await renewSecret(dataDir)
+  return `${path.join(dataDir, SECRET)} contains a new secret. ${last}`
 }
 
 /**

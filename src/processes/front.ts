@@ -3,12 +3,14 @@ import { z } from 'zod'
 import type { App } from '../app.ts'
 import type { Config } from '../config.ts'
 import { reasonOf, UsageError } from '../errors.ts'
+import { createKeyRing } from '../key-ring.ts'
 import type { Logger } from '../log.ts'
 import { createCallers } from '../outage/callers.ts'
 import { createMainClient, type MainClient, MainUnavailable } from '../outage/main-client.ts'
 import { createOutage, endlessOutage, type Outage } from '../outage/outage.ts'
 import { openSpool, type Spool } from '../outage/spool.ts'
 import { createFrontLookUps, listValidAtMain } from '../people/front-callers.ts'
+import { systemClock } from '../world.ts'
 import { appWithoutDatabase, callersFile, repeat, type Standby } from './standby.ts'
 
 const CONFIRM_MS = 10_000
@@ -30,7 +32,10 @@ export async function openFront(
   await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
     throw new UsageError([`SPOOL_DIR cannot be used: ${reasonOf(error)}`])
   })
-  const app = appWithoutDatabase({ ...config, secret: frontKey }, log)
+  const app = appWithoutDatabase(
+    { ...config, secret: createKeyRing(frontKey, [], systemClock) },
+    log,
+  )
   const main = createMainClient(mainUrl, frontKey)
   const watched = watchedMain(main)
   const link = createOutage(app, watched, () => void callers.save())

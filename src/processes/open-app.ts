@@ -12,7 +12,8 @@ import type { Logger } from '../log.ts'
 import { seedShingles } from '../pieces/shingles/hash.ts'
 import { type BossRole, startBoss, stopBoss } from '../queue/boss.ts'
 import { systemClock } from '../world.ts'
-import { claimDataDir, keptDatabasePassword, keptSecret, notedDatabaseUrl } from './data-dir.ts'
+import { claimDataDir, keptDatabasePassword, notedDatabaseUrl } from './data-dir.ts'
+import { keepSecret, keyRingOf } from './keep-secret.ts'
 
 /** An application that its opener must close. */
 export type OpenApp = App & { close: () => Promise<void> }
@@ -35,7 +36,7 @@ export type WaitPolicy = 'for ever' | 'a moment'
  *
  * @throws DatabaseUnavailable if the database is not available in time
  * @throws DatabaseUnsuitable behind an unsupported connection pooler, or if the database was
- *   created with another backend, or upgraded beyond this version
+ *   created with another backend, or upgraded beyond this version, or uses another secret
  */
 export async function openApp(
   config: Config & { databaseUrl: string },
@@ -57,6 +58,8 @@ export async function openApp(
     endsIdle: listenUrl === config.databaseUrl,
   }
   const pool = createPool(config.databaseUrl, connections)
+  const secret = await keyRingOf(config)
+  let kept: Awaited<ReturnType<typeof keepSecret>> | undefined
   let nodes: Awaited<ReturnType<typeof openNodes>> | undefined
   try {
     await checkBackend(pool, config.databaseBackend)
@@ -65,6 +68,8 @@ export async function openApp(
     if (config.databaseBackend === 'citus') {
       nodes = await openNodes(pool, config.databaseUrl, { ...connections, onAway: warnOf(log) })
     }
+    const needs = { pool, config: { secret }, clock: systemClock, log }
+    kept = await keepSecret(needs, { mustHave: patience === 'for ever' })
   } catch (error) {
     await pool.end()
     throw error
@@ -76,10 +81,10 @@ export async function openApp(
     role,
     { name, onError, listens: listenUrl !== undefined, backend: config.databaseBackend },
   )
-  const secret = config.secret ?? (await keptSecret(config.dataDir))
   const app: App = { config: { ...config, secret }, pool, boss, clock: systemClock, log }
   async function close(): Promise<void> {
     await stopBoss(boss, CLOSE_MS).catch(onError)
+    await kept?.close()
     await nodes?.close()
     await pool.end()
   }

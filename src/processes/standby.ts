@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { App } from '../app.ts'
+import type { App, AppConfig } from '../app.ts'
 import type { Config } from '../config.ts'
 import { isOutage } from '../db/follow.ts'
 import { type CallerKeys, listValidKeys } from '../db/known-callers.ts'
@@ -14,7 +14,7 @@ import { Boss } from '../queue/boss.ts'
 import type { Front } from '../web/site.ts'
 import { takeSpooled } from '../reports/take-spooled.ts'
 import { systemClock, untilNext } from '../world.ts'
-import { keptSecret } from './data-dir.ts'
+import { keyRingOf } from './keep-secret.ts'
 import { takeSpooledMail } from './receive/keep-mail.ts'
 
 /** What a process needs to accept reports while the database is away. */
@@ -97,7 +97,7 @@ export async function openStandIn(
   name: string,
 ): Promise<{ app: App; standIn: Standby }> {
   const { folder, bytesMax } = config.spool
-  const secret = config.secret ?? (await keptSecret(config.dataDir))
+  const secret = await keyRingOf(config)
   const app = appWithoutDatabase({ ...config, secret, drainMs: 0 }, log)
   const outage = endlessOutage(app.clock())
   const callers = await createCallers(askDatabase(app, outage), callersFile(folder, name))
@@ -110,7 +110,7 @@ export async function openStandIn(
 }
 
 /** An application whose every query fails, as in an outage. */
-export function appWithoutDatabase(config: Config & { secret: string }, log: Logger): App {
+export function appWithoutDatabase(config: Omit<AppConfig, 'databaseUrl'>, log: Logger): App {
   const nowhere = encodeURIComponent(path.join(config.spool.folder, 'none'))
   const databaseUrl = `postgres:///none?host=${nowhere}`
   const onLost = () => undefined

@@ -21,12 +21,13 @@ import {
   type FirstAccounts,
   keptAccounts,
   keptDatabasePassword,
-  keptSecret,
+  keptSecrets,
   notedPartHeartbeats,
   noteDatabaseUrl,
   notePartHeartbeats,
 } from './data-dir.ts'
 import { importNetworks } from './import-networks.ts'
+import { keyRingOf, requireSecret } from './keep-secret.ts'
 import { migrateAll } from './migrate.ts'
 import { refuseOnFront } from './open-app.ts'
 import { checkPart, type PartMessage, type ProcessPart, parts, startPart } from './parts.ts'
@@ -167,7 +168,8 @@ export async function start(context: StartContext): Promise<Instance> {
   const progress = tellIfSlow(say)
   try {
     closers.push(await claim(config))
-    const secret = config.secret ?? (await keptSecret(config.dataDir))
+    const kept = config.secret === undefined ? await keptSecrets(config.dataDir) : undefined
+    const previous = [...(kept?.previous ?? []), ...config.previousSecrets]
     progress.begin(`Starting PostgreSQL, with its log in ${config.dataDir}`)
     const database = await openDatabase(config, log)
     closers.push(database.stop)
@@ -176,7 +178,8 @@ export async function start(context: StartContext): Promise<Instance> {
     const keepHeartbeats = heartbeatKeeper(config.databaseDirectUrl ?? database.url, config, log)
     await keepHeartbeats([], await notedPartHeartbeats(config.dataDir))
     const settings = {
-      ...{ DATABASE_URL: database.url, SECRET: secret, DATA_DIR: config.dataDir },
+      ...{ DATABASE_URL: database.url, DATA_DIR: config.dataDir },
+      ...{ SECRET: kept?.secret ?? config.secret, SECRET_PREVIOUS: JSON.stringify(previous) },
       // No drain time by default: no load balancer distributes requests among these parts.
       DRAIN_SECONDS: String((config.drainMs ?? 0) / 1_000),
     }
@@ -312,6 +315,7 @@ async function prepare(databaseUrl: string, config: Config, log: Logger): Promis
   const pool = createPool(databaseUrl, poolOptions)
   const app = { pool, clock: systemClock, config }
   try {
+    await requireSecret(pool, await keyRingOf(config), systemClock)
     await ensureAccount(admin, { role: 'administrator' }, app)
     if (!isDemo) await disableDemoReporter(app, log)
     else if (reporter) await ensureAccount(reporter, { role: null }, app)

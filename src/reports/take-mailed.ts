@@ -41,8 +41,8 @@ export function mailQueueOf(purpose: InboundPurpose): Queue<{ mailId: string }> 
 type AddressNeeds = Pick<App, 'pool' | 'config'>
 
 /**
- * Returns the address to which a reporter mails reports; undefined if there is none, or if it was
- * derived from an earlier secret of the installation.
+ * Returns the address to which a reporter mails reports; undefined if there is none, or if the
+ * secret from which it was derived is no longer accepted.
  */
 export async function mailInAddressOf(
   { pool, config }: AddressNeeds,
@@ -50,9 +50,12 @@ export async function mailInAddressOf(
 ): Promise<{ address: string; since: Date } | undefined> {
   const row = await findMailInAddress(pool, reporterId)
   if (!row) return undefined
-  const secret = mailInSecret(row, config.secret)
-  if (!mailInHash(secret).equals(row.secretHash)) return undefined
-  return { address: addressOf(secret, config), since: row.since }
+  const derive = (key: Buffer) => {
+    const secret = mailInSecret(row, key)
+    return mailInHash(secret).equals(row.secretHash) ? secret : undefined
+  }
+  const secret = config.secret.find('mail-in address', derive, row.since)
+  return secret === undefined ? undefined : { address: addressOf(secret, config), since: row.since }
 }
 
 /** Creates a new mail-in address for a reporter; the previous one stops working immediately. */
@@ -62,7 +65,8 @@ export async function makeMailInAddress(
 ): Promise<string> {
   const { pool, config } = app
   const generation = ((await findMailInAddress(pool, reporterId))?.generation ?? 0) + 1
-  const secret = mailInSecret({ reporterId, generation }, config.secret)
+  const key = config.secret.key('mail-in address')
+  const secret = mailInSecret({ reporterId, generation }, key)
   const secretHash = mailInHash(secret)
   // Concurrent requests get the same address.
   await putMailInAddress(pool, { reporterId, generation, secretHash, since: app.clock() })

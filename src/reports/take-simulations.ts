@@ -11,6 +11,7 @@ import { createMarketerBook } from '../pieces/marketer.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import { deliveryTime } from '../verdict/consequences.ts'
 import { hasEffect } from './report-outcomes.ts'
+import { uuidTime } from '../world.ts'
 import type { ReadReport } from './read-messages.ts'
 
 type Needs = Pick<WorkApp, 'pool' | 'clock' | 'config'>
@@ -42,7 +43,7 @@ export async function takeSimulations(
       const simulationId = found.get(report.id)
       if (simulationId === undefined || !ofPeople.includes(report.channel)) return []
       const { receivedAt: reportedAt, reporterId } = report
-      const person = keyedHash(`${simulationId} ${reporterId}`, app).subarray(0, 16)
+      const person = personIn(simulationId, reporterId, app)
       const seconds = secondsBetween(deliveryTime(analysis.trustedTimes, reportedAt), reportedAt)
       return [{ simulationId, person, reportedAt, seconds }]
     }),
@@ -67,12 +68,18 @@ function secondsBetween(delivered: number | undefined, reportedAt: Date): number
 }
 
 /** The hash under which a key is stored. It needs the secret, so nobody can try keys without it. */
-export function hashSimulationKey(key: string, app: Pick<Needs, 'config'>): Buffer {
-  return keyedHash(`key ${key}`, app)
+export function hashSimulationKey(text: string, { config }: Pick<Needs, 'config'>): Buffer {
+  return keyedHash(`key ${text}`, config.secret.key('simulation'))
 }
 
-function keyedHash(text: string, { config }: Pick<Needs, 'config'>): Buffer {
-  return createHmac('sha256', config.secret).update(`simulation ${text}`).digest()
+/** A person has one hash in a simulation, also if the secret changes while it runs. */
+function personIn(simulationId: string, reporterId: string, { config }: Needs): Buffer {
+  const key = config.secret.key('simulation', uuidTime(simulationId))
+  return keyedHash(`${simulationId} ${reporterId}`, key).subarray(0, 16)
+}
+
+function keyedHash(text: string, key: Buffer): Buffer {
+  return createHmac('sha256', key).update(`simulation ${text}`).digest()
 }
 
 /** Returns a function that returns the id of the simulation to which a message belongs. */
@@ -88,7 +95,9 @@ function createFinder(
   }
   const bySenderOnly = findSender(simulations.filter(({ keyHash }) => keyHash === null))
   return (one) => {
-    const hashes = (one.analysis.simulation?.keys ?? []).map((key) => hashSimulationKey(key, app))
+    const hashes = (one.analysis.simulation?.keys ?? []).flatMap((text) => {
+      return app.config.secret.accepted('simulation').map((key) => keyedHash(`key ${text}`, key))
+    })
     if (hashes.length === 0) return bySenderOnly(one)
     const unlocked = simulations.filter(({ keyHash }) => {
       return keyHash !== null && hashes.some((given) => timingSafeEqual(given, keyHash))

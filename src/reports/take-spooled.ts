@@ -14,6 +14,7 @@ import {
 import type { Report } from '../db/reports.ts'
 import { DAY_MS } from '../durations.ts'
 import { BusyError, sqlState, withoutData } from '../errors.ts'
+import { createKeyRing, type KeyRing } from '../key-ring.ts'
 import type { SpoolEntry } from '../outage/spool.ts'
 import { isSpooledId, spooledId } from '../outage/spooled-id.ts'
 import { uuidTime } from '../world.ts'
@@ -43,7 +44,7 @@ const spooledSchema = z.object({
 })
 
 /** The entry of the spool for a report, with an id that shows that it waits there. */
-export function spooledReport(prepared: Prepared, secret: string): SpoolEntry {
+export function spooledReport(prepared: Prepared, secret: KeyRing): SpoolEntry {
   const { packed, contentHash } = prepared
   const { encoding, content } = packed
   const id = spooledId(prepared.report.id, prepared.report.reporterId, secret)
@@ -66,8 +67,8 @@ export async function findReportOrSpooled(
   const report = await findReportOrAlias(pool, id)
   if (report) return report
   const { secret, frontKey } = config
-  const secrets = frontKey === undefined ? [secret] : [secret, frontKey]
-  if (!secrets.some((one) => isSpooledId(id, reporterId, one))) return undefined
+  const front = frontKey === undefined ? [] : [createKeyRing(frontKey, [], clock)]
+  if (![secret, ...front].some((one) => isSpooledId(id, reporterId, one))) return undefined
   const ageMs = clock().getTime() - uuidTime(id).getTime()
   if (ageMs > config.retentionDays * DAY_MS) return undefined
   if (!(await isAlias(pool, id))) {

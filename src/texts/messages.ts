@@ -18,6 +18,7 @@ import type people from './en/admin-people.json'
 import type queues from './en/admin-queues.json'
 import type reputations from './en/admin-reputations.json'
 import type search from './en/admin-search.json'
+import type secret from './en/admin-secret.json'
 import type conditions from './en/conditions.json'
 import type feedback from './en/feedback.json'
 import type figures from './en/figures.json'
@@ -57,6 +58,7 @@ type English = typeof account &
   typeof reports &
   typeof reputations &
   typeof search &
+  typeof secret &
   typeof settings &
   typeof story &
   typeof words

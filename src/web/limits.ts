@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Attempt } from '../db/limits.ts'
+import type { KeyRing } from '../key-ring.ts'
 import { networkSet, type NetworkSet, parseIp, parseIpAndPort } from '../mail/ip.ts'
 import type { Caller } from '../people/credentials.ts'
 import { type Actor, actorKey, type LimitState } from '../people/limits.ts'
@@ -169,9 +170,9 @@ export function askerOf(
  */
 export function askerHash(
   req: IncomingMessage,
-  config: { trustedProxies: readonly string[]; secret: string },
+  config: { trustedProxies: readonly string[]; secret: KeyRing },
 ): Buffer {
-  return createHmac('sha256', config.secret)
+  return createHmac('sha256', config.secret.key('asker'))
     .update(`asker ${askerOf(req, config)}`)
     .digest()
 }

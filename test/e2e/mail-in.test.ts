@@ -8,6 +8,7 @@ import { spamMessage } from '../support/messages.ts'
 import { makeSite, type Site, siteSettings } from '../support/parts.ts'
 import { runProgram } from '../support/process.ts'
 import { startSmtpSink } from '../support/smtp-sink.ts'
+import { ringOf } from '../support/key-ring.ts'
 
 const closers: (() => Promise<void>)[] = []
 
@@ -19,7 +20,11 @@ async function addressOf({ database, env }: Site): Promise<string> {
   const { pool, url: databaseUrl } = database
   const { rows } = await pool.query<{ id: string }>('select id from reporters')
   const config = { ...readConfig(env, { cores: 1, cwd: '/nowhere' }), databaseUrl }
-  const app = { pool, clock: systemClock, config: { ...config, secret: siteSettings.secret } }
+  const app = {
+    pool,
+    clock: systemClock,
+    config: { ...config, secret: ringOf(siteSettings.secret) },
+  }
   return makeMailInAddress(app, rows[0]?.id ?? '')
 }
 

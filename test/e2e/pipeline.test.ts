@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest'
 import { freePort } from '../support/free-port.ts'
 import { composeReturnPath } from '../../src/mail/verp.ts'
 import { bounceMessage, spamMessage } from '../support/messages.ts'
-import { makeSite, type Site, siteSettings } from '../support/parts.ts'
+import { makeSite, type Site, sitePaths } from '../support/parts.ts'
 import { runProgram } from '../support/process.ts'
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts'
 
@@ -81,7 +81,7 @@ test('receive accepts mail only for its own return paths, and exits with a code'
 })
 
 function returnPath(reportId: string): string {
-  return composeReturnPath({ reportId, number: 1 }, siteSettings)
+  return composeReturnPath({ reportId, number: 1 }, sitePaths)
 }
 
 /** Sends a bounce to the address `to` and returns the final reply of the mail server. */

@@ -21,7 +21,7 @@ const pages = [
   ...['docs/operators/rules.md', 'docs/operators/models.md', 'docs/operators/feedback.md'],
   ...['docs/operators/marketers.md', 'docs/operators/limits.md'],
   ...['docs/operators/outgoing.md', 'docs/operators/statistics.md'],
-  'docs/operators/simulations.md',
+  ...['docs/operators/simulations.md', 'docs/operators/secret.md'],
   ...['docs/operators/queues.md', 'docs/operators/health.md', 'docs/operators/sources.md'],
 ]
 

@@ -23,6 +23,7 @@ import { until } from '../support/process.ts'
 import { makeScratchFolder } from '../support/scratch-folder.ts'
 import { startSmtpSink } from '../support/smtp-sink.ts'
 import { startWebhookReceiver } from '../support/webhook-receiver.ts'
+import { ringOf } from '../support/key-ring.ts'
 
 const LIGHT_MS_MAX = 30_000
 const ALARM_MS_MAX = 120_000
@@ -147,7 +148,12 @@ test.runIf(isRoot)('a database whose disk is full raises an alarm in its words',
   const clock = () => new Date(Date.now() + ahead * 1_000)
   const config = readConfig({ DATA_DIR: folder }, { cores: 1, cwd: '/nowhere' })
   const log = pino({ level: 'silent' })
-  const app = { pool, clock, log, config: { ...config, databaseUrl: server.url, secret: 'none' } }
+  const app = {
+    pool,
+    clock,
+    log,
+    config: { ...config, databaseUrl: server.url, secret: ringOf('none') },
+  }
   const its = app as Pick<App, 'pool' | 'clock' | 'log' | 'config'>
   const told: { subject: string; text: string }[] = []
   const send = (notice: { subject: string; text: string }) =>

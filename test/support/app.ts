@@ -14,6 +14,7 @@ import { freshDatabase, type TestDatabase } from './database.ts'
 import { testJudge } from './judge.ts'
 import { spamMessage } from './messages.ts'
 import { readMessage } from '../../src/mail/message.ts'
+import { ringOf } from './key-ring.ts'
 
 /** An application with its own database, the sample networks and two reporters. */
 export type TestApp = App & {
@@ -51,7 +52,7 @@ export async function openTestApp(env: Record<string, string> = {}): Promise<Tes
     ...{ MESSAGE_AGE_MAX: '0', DRAIN_SECONDS: '0', SPOOL_MEGABYTES: '0' },
   }
   const given = { RETURN_PATH_DOMAIN: 'bounces.test.example', ...silent, ...env }
-  const secret = 'a secret of the tests, long enough for all'
+  const secret = ringOf('a secret of the tests, long enough for all')
   const config = {
     ...readConfig(given, { cores: 2, cwd: '/nowhere' }),
     databaseUrl: database.url,

@@ -9,6 +9,7 @@ import { composeFeedback } from '../../src/parsing/compose-report.ts'
 import type { FeedbackContent } from '../../src/parsing/feedback-content.ts'
 import { recipientsIn } from '../../src/evidence/identity.ts'
 import type { Secrets } from './leaks.ts'
+import { ringOf } from './key-ring.ts'
 
 /**
  * A message into which the data of its reporter was inserted in every known way, and the input of
@@ -29,7 +30,10 @@ const account = 'zoe.quarry4711@reporters.example'
 const token = 'Zq9xK2vLw7Rt'
 const subscriber = '90817263'
 
-const settings = { domain: 'bounces.here.example', secret: 'a secret of the tests, long enough' }
+const settings = {
+  domain: 'bounces.here.example',
+  secret: ringOf('a secret of the tests, long enough'),
+}
 
 /** Returns the parameters of a test report: the whole message, in the Abuse Reporting Format. */
 export function contentOf(index: number, changes: Partial<FeedbackContent> = {}): FeedbackContent {
@@ -61,7 +65,7 @@ export function contentOf(index: number, changes: Partial<FeedbackContent> = {})
       contacts: ['abuse@there.example'],
     },
     reporter: { addresses: [account] },
-    redactionKey: redactionKey('a secret of the tests', 'abuse@there.example'),
+    redactionKey: redactionKey(ringOf('a secret of the tests'), 'abuse@there.example'),
     ...changes,
   }
 }

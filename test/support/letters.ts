@@ -1,9 +1,13 @@
 import { findLetterMessage } from '../../src/db/letters.ts'
 import type { Pool } from '../../src/db/pool.ts'
 import { openLetter } from '../../src/letters/send-letter.ts'
+import { ringOf } from './key-ring.ts'
 
 /** The secrets of the applications and of the sites of the tests. */
-const secrets = ['a secret of the tests, long enough for all', 'a secret of the tests, long enough']
+const secrets = [
+  ringOf('a secret of the tests, long enough for all'),
+  ringOf('a secret of the tests, long enough'),
+]
 
 /** Returns a letter with its keys, as it is sent. */
 export async function realLetter(pool: Pool, id: string): Promise<Buffer> {

@@ -8,6 +8,7 @@ import { systemClock } from '../../src/world.ts'
 import { freshDatabase, type TestDatabase } from './database.ts'
 import { type Program, startProgram } from './process.ts'
 import { apiClient, type Client } from './reporter.ts'
+import { ringOf } from './key-ring.ts'
 
 /** A cloned database on which processes of the program are started one by one. */
 export type Site = {
@@ -31,6 +32,9 @@ export const siteSettings = {
   secret: 'a secret of the tests, long enough for all',
   domain: 'bounces.test.example',
 }
+
+/** The domain and the secret of its return paths. */
+export const sitePaths = { domain: siteSettings.domain, secret: ringOf(siteSettings.secret) }
 
 const sampleNetworks = path.join(import.meta.dirname, '../../src/db/sample-networks.csv')
 

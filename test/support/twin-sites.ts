@@ -17,6 +17,7 @@ import { analyzeReports } from './judge.ts'
 import { sampleNetworks } from './messages.ts'
 import { parser } from './parser.ts'
 import { spamMessage } from './messages.ts'
+import { ringOf } from './key-ring.ts'
 
 /** A report to give to a site: its id is the same on every site. */
 export type GivenReport = {
@@ -38,7 +39,7 @@ export async function openSite(database: TestDatabase, startsAt: Date) {
   const config = {
     ...readConfig({ MESSAGE_AGE_MAX: '0', SPOOL_MEGABYTES: '0' }, { cores: 2, cwd: '/nowhere' }),
     databaseUrl: database.url,
-    secret: 'a secret of the tests, long enough',
+    secret: ringOf('a secret of the tests, long enough'),
   }
   const app = { config, pool, boss, clock: () => now, log: pino({ level: 'silent' }) }
 

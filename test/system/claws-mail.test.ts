@@ -17,6 +17,7 @@ import { closeAfterTests, closeAfterThisTest, makeTestFolder } from '../support/
 import { makeSite, siteSettings } from '../support/parts.ts'
 import { until } from '../support/process.ts'
 import { startClawsMail } from './claws-mail.ts'
+import { ringOf } from '../support/key-ring.ts'
 
 const NAME = 'www.signal-spam.fr'
 /** An address of this machine that no other server uses, because port 443 is fixed. */
@@ -77,7 +78,7 @@ async function rawOf(id: string): Promise<Buffer> {
 
 test('its plug-in mails reports to the secret address that is entered for SpamCop', async () => {
   const read = readConfig(site.env, { cores: 1, cwd: folder })
-  const config = { ...read, databaseUrl: site.database.url, secret: siteSettings.secret }
+  const config = { ...read, databaseUrl: site.database.url, secret: ringOf(siteSettings.secret) }
   const app = { pool, clock: systemClock, config }
   const address = await makeMailInAddress(app, reporterId)
   await reportFromClaws('claws-mailed', `spamcop_enabled=1\nspamcop_user=${address}`)

@@ -4,7 +4,7 @@ import { tmpdir, userInfo } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { composeReturnPath } from '../../src/mail/verp.ts'
-import { makeSite, type Site, siteSettings } from '../support/parts.ts'
+import { makeSite, type Site, sitePaths } from '../support/parts.ts'
 import { findExim } from './exim.ts'
 import { writePipeScript } from './pipe-script.ts'
 import { recipe } from './recipes.ts'
@@ -13,7 +13,7 @@ const program = await findExim()
 const account = userInfo().username === 'root' ? 'nobody' : userInfo().username
 const good = composeReturnPath(
   { reportId: '01999999-0000-7000-8000-000000000001', number: 1 },
-  siteSettings,
+  sitePaths,
 )
 const forged = good.replace(/.(?=@)/, (last) => (last === 'a' ? 'b' : 'a'))
 
@@ -34,7 +34,7 @@ afterEach(async () => {
 async function deliver(transport: string, recipients: readonly string[]): Promise<string> {
   const file = path.join(folder, 'exim.conf')
   const router = recipe('exim4.conf, the router of returned mail', {
-    'bounces.example.org': siteSettings.domain,
+    'bounces.example.org': sitePaths.domain,
   })
   await writeFile(file, configuration(router, transport))
   const args = ['-C', file, '-odi', '-oMr', 'local', '-f', '<>', ...recipients]

@@ -13,6 +13,7 @@ import { listNames, zoneTypes } from '../../src/verdict/lists/list.ts'
 import { freshDatabase } from '../support/database.ts'
 import { know } from '../support/listed.ts'
 import { serveFolder } from './rbldnsd.ts'
+import { ringOf } from '../support/key-ring.ts'
 
 const zone = 'bl.ours.example'
 const sets = listNames.flatMap((list) =>
@@ -43,7 +44,7 @@ async function publish(): Promise<void> {
   const config = {
     ...readConfig(env, { cores: 1, cwd: '/nowhere' }),
     databaseUrl: database.url,
-    secret: 'a secret of the tests',
+    secret: ringOf('a secret of the tests'),
   }
   const log = pino({ level: 'silent' })
   await runPublishLists({ pool: database.pool, clock: () => now, config, log })

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { composeReturnPath } from '../../src/mail/verp.ts'
-import { makeSite, type Site, siteSettings } from '../support/parts.ts'
+import { makeSite, type Site, sitePaths } from '../support/parts.ts'
 import { until } from '../support/process.ts'
 import { openFolder } from './daemon.ts'
 import { hand } from './handing.ts'
@@ -11,11 +11,11 @@ import { recipe } from './recipes.ts'
 
 const good = composeReturnPath(
   { reportId: '01999999-0000-7000-8000-000000000001', number: 1 },
-  siteSettings,
+  sitePaths,
 )
 const forged = good.replace(/.(?=@)/, (last) => (last === 'a' ? 'b' : 'a'))
 const returned = Buffer.from('From: mx@far.example\r\nSubject: Undelivered\r\n\r\nBack.\r\n')
-const domain = { 'bounces.example.org': siteSettings.domain }
+const domain = { 'bounces.example.org': sitePaths.domain }
 const account = userInfo().username === 'root' ? 'nobody' : userInfo().username
 
 let site: Site

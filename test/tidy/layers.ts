@@ -23,7 +23,7 @@ export function isAllowed(table: AllowedImports, { from, to, isType, names }: Cr
   if (to.startsWith('../')) return false
   if (from === 'processes' && to === 'cli') return false
   if (['processes', 'cli', 'main'].includes(from)) return true
-  if (['durations', 'errors', 'phrase', 'roles'].includes(to)) return true
+  if (['durations', 'errors', 'key-ring', 'phrase', 'roles'].includes(to)) return true
   const isPure = knowledge.includes(from)
   if (isType && ['world', 'log', 'app'].includes(to)) return !(isPure && to === 'app')
   // Every folder except those of pure knowledge may create ids and random bytes; only the system

@@ -54,6 +54,7 @@ test('an empty environment gives a working configuration that sends nothing', ()
     mailFrom: 'feedback@signalpost.example',
     returnPathDomain: 'bounces.signalpost.example',
     secret: undefined,
+    previousSecrets: [],
     receiveHost: '127.0.0.1',
     receivePort: 2525,
     receiveProtocol: 'smtp',

@@ -12,12 +12,12 @@ const root = path.join(import.meta.dirname, '../..')
  * everything behind it. Raise a cap only for something that the process really uses.
  */
 const caps: readonly [entry: string, files: number, modules: number][] = [
-  ['processes/web.ts', 613, 1448],
-  ['processes/front.ts', 108, 302],
+  ['processes/web.ts', 640, 1480],
+  ['processes/front.ts', 111, 305],
   ['processes/work.ts', 412, 992],
   ['processes/count.ts', 66, 105],
   ['processes/check.ts', 214, 876],
-  ['processes/receive/receive.ts', 109, 320],
+  ['processes/receive/receive.ts', 112, 323],
   ['parsing/parser-thread.ts', 120, 182],
   ['parsing/unpack-thread.ts', 8, 23],
   ['parsing/files/reader-thread.ts', 24, 60],

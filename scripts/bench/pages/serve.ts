@@ -4,8 +4,9 @@ import { web } from '../../../src/processes/web.ts'
 import { createPool } from '../../../src/db/pool.ts'
 import { startBoss, stopBoss } from '../../../src/queue/boss.ts'
 import type { Seeded } from '../../seeding/instance.ts'
+import { ringOf } from '../../../test/support/key-ring.ts'
 
-export const secret = 'a secret of the benchmark, not of anybody'
+export const secret = ringOf('a secret of the benchmark, not of anybody')
 
 /** The pages that remember their figures do so for less. */
 const REMEMBERED_MS = 2_100

@@ -43,7 +43,13 @@ function isUsable(folder: string): Promise<boolean> {
   )
 }
 
-const secretFiles = ['accounts.json', 'database.url', 'postgres.password', 'secret']
+const secretFiles = [
+  'accounts.json',
+  'database.url',
+  'postgres.password',
+  'secret',
+  'secret.previous',
+]
 
 async function checkSecrets(dataDir: string): Promise<Finding[]> {
   const names = (await readdir(dataDir)).filter((name) => secretFiles.includes(name))

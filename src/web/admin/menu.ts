@@ -47,6 +47,7 @@ const menu: readonly MenuGroup[] = [
       '/admin/dead-letters',
       '/admin/statistics',
       '/admin/audit',
+      '/admin/secret',
     ],
   },
 ]

@@ -30,6 +30,7 @@ import { createFormRoles, roleTable } from './role-table.ts'
 import { ruleListRoutes } from './rule-lists.ts'
 import { ruleRoutes } from './rules.ts'
 import { searchRoutes } from './search-reports.ts'
+import { secretRoutes } from './secret.ts'
 import { senderRoutes } from './senders.ts'
 import { setFrame } from './send-admin-page.ts'
 import { simulationRoutes } from './simulations.ts'
@@ -78,6 +79,7 @@ const areas: readonly Area[] = [
   ['/statistics', 'viewer', statisticsAdminRoutes],
   ['/deletions', 'viewer', deletionRoutes],
   ['/audit', 'operator', auditRoutes],
+  ['/secret', 'operator', secretRoutes],
 ]
 
 /** The pages for people with a role. */

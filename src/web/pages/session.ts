@@ -43,7 +43,7 @@ function rememberDevice(
   const others = entriesOf(req, site).filter((entry) => !isSigned(entry, name, site))
   const id = knownDevice(req, name, site) ?? systemRandom(16).toString('base64url')
   const day = Math.floor(site.clock().getTime() / DAY_MS) + LIFE_DAYS
-  const entry = `${id}.${day}.${signatureOf(id, day, name, site)}`
+  const entry = `${id}.${day}.${sign({ id, day, name }, site.config.secret.key('device'))}`
   const value = [entry, ...others].slice(0, ACCOUNTS_MAX).join('~')
   const isSecure = site.config.publicUrl.startsWith('https:')
   const rest = `Path=/; Max-Age=${LIFE_DAYS * 86_400}; HttpOnly; SameSite=Lax`
@@ -64,13 +64,17 @@ function isSigned(entry: string, name: string, site: DeviceNeeds): boolean {
   const [, id = '', day = '', given = ''] =
     /^([\w-]{22})\.(\d{1,6})\.([\w-]{43})$/.exec(entry) ?? []
   if (given === '' || Number(day) * DAY_MS < site.clock().getTime()) return false
-  const expected = signatureOf(id, Number(day), name, site)
-  return timingSafeEqual(Buffer.from(given), Buffer.from(expected))
+  const content = { id, day: Number(day), name }
+  const issuedAt = new Date((content.day - LIFE_DAYS) * DAY_MS)
+  const compare = (key: Buffer) => {
+    return timingSafeEqual(Buffer.from(given), Buffer.from(sign(content, key))) || undefined
+  }
+  return site.config.secret.find('device', compare, issuedAt) ?? false
 }
 
-function signatureOf(id: string, day: number, name: string, { config }: DeviceNeeds): string {
+function sign({ id, day, name }: { id: string; day: number; name: string }, key: Buffer): string {
   const text = `signalpost device\n${id}\n${day}\n${name.trim().toLowerCase()}`
-  return createHmac('sha256', config.secret).update(text).digest('base64url')
+  return createHmac('sha256', key).update(text).digest('base64url')
 }
 
 function cookieName({ config }: DeviceNeeds): string {
@@ -198,18 +202,28 @@ const PROVEN_MS = 10 * 60_000
 export function sessions(site: Needs): RequestHandler[] {
   const isSecure = site.publicUrl.startsWith('https:')
   const warn = () => site.log.warn('Could not delete old sessions.')
-  return [
-    isSecure ? markSecure : passOn,
+  const store = createSessionStore(site.pool, warn, site)
+  const { secret } = site.config
+  const make = () =>
     session({
-      store: createSessionStore(site.pool, warn, site),
+      store,
       name: isSecure ? '__Host-signalpost' : 'signalpost',
-      secret: createHmac('sha256', site.config.secret).update('browser sessions').digest('hex'),
+      secret: secret.accepted('session').map(cookieSecret),
       resave: false,
       saveUninitialized: false,
       proxy: isSecure,
       cookie: { httpOnly: true, sameSite: 'lax', secure: isSecure, path: '/' },
-    }),
-  ]
+    })
+  let made = { version: secret.version(), handler: make() }
+  const handler: RequestHandler = (req, res, next) => {
+    if (made.version !== secret.version()) made = { version: secret.version(), handler: make() }
+    made.handler(req, res, next)
+  }
+  return [isSecure ? markSecure : passOn, handler]
+}
+
+function cookieSecret(key: Buffer): string {
+  return createHmac('sha256', key).update('browser sessions').digest('hex')
 }
 
 /**

@@ -30,6 +30,8 @@ export type Visit = {
   isTrial?: boolean
   /** The token for forms of a session; undefined before `identifyVisitor` has run. */
   tokenOf?: (sessionId: string) => string
+  /** Whether a form has the token of a session, also if it was shown before the secret changed. */
+  hasTokenOf?: (sessionId: string, given: string | undefined) => boolean
 }
 
 const LANGUAGE_MS = 365 * DAY_MS
@@ -37,7 +39,12 @@ const visits = new WeakMap<Request, Visit>()
 
 /** Identifies the visitor before any page is rendered. */
 export function identifyVisitor(site: Needs) {
-  const tokenOf = (sessionId: string) => composeFormToken(sessionId, site.config.secret)
+  const { secret } = site.config
+  const tokenOf = (sessionId: string) => composeFormToken(sessionId, secret.key('form'))
+  const hasTokenOf = (sessionId: string, given: string | undefined) => {
+    const compare = (key: Buffer) => isSame(given, composeFormToken(sessionId, key)) || undefined
+    return secret.find('form', compare) ?? false
+  }
   return async (req: Request, res: Response, next: NextFunction): Promise<void> => {
     const given = req.query['lang']
     if (isLanguage(given)) rememberLanguage(res, given, site)
@@ -46,6 +53,7 @@ export function identifyVisitor(site: Needs) {
       reporter: undefined,
       path: req.path,
       tokenOf,
+      hasTokenOf,
       hasStatistics,
       isTrial: site.isTrial(req),
     }
@@ -126,8 +134,8 @@ export const tokenField = 'form_token'
  * Composes the form token of a session. It can be read only in pages of that session, and cannot be
  * derived from the token of another.
  */
-function composeFormToken(sessionId: string, secret: string): string {
-  return createHmac('sha256', secret).update(`form of ${sessionId}`).digest('base64url')
+function composeFormToken(sessionId: string, key: Buffer): string {
+  return createHmac('sha256', key).update(`form of ${sessionId}`).digest('base64url')
 }
 
 /** The token for forms shown to a signed-in user; undefined for other visitors. */
@@ -154,8 +162,8 @@ export function withFormToken(html: string, token: string): string {
  * @throws ProblemError
  */
 export function requireFormToken(req: Request, given: string | undefined, isProven: () => boolean) {
-  const token = formTokenOf(req)
-  if (token === undefined || isSame(given, token)) return
+  const { reporter, hasTokenOf } = visitOf(req)
+  if (!reporter || !hasTokenOf || hasTokenOf(req.sessionID, given)) return
   if (given === undefined && (isProven() || isOldClient(req) || isShared(req))) return
   throw new ProblemError('stale-form', 'Load the page again and send the form from there.')
 }

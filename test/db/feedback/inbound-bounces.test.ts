@@ -10,6 +10,7 @@ import { type Arrived, arrive, dsn, qmailBounce } from '../../support/inbound-ma
 import { spamMessage } from '../../support/messages.ts'
 import { parser } from '../../support/parser.ts'
 import { createSentFeedback, type SentFeedback } from '../../support/sent-feedback.ts'
+import { ringOf } from '../../support/key-ring.ts'
 let made = 0
 const desk = 'abuse@access-two.example'
 const HOUR_MS = 3_600_000
@@ -183,7 +184,10 @@ test.for<[string, (token: string) => string]>([
 
 test('a forged ENVID matches nothing', async () => {
   const feedback = await told()
-  const envelopeId = composeReturnPath(feedback, { ...settings(), secret: 'another secret, long' })
+  const envelopeId = composeReturnPath(feedback, {
+    ...settings(),
+    secret: ringOf('another secret, long'),
+  })
   const row = await handled(dsn({ recipient: desk, envelopeId }), { purpose: 'other' })
   expect(row).toMatchObject({ matchedBy: null, reportId: null, needsLook: false })
   expect(await stateOf(feedback)).toBe('sent')

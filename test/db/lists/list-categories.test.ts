@@ -12,13 +12,14 @@ import type { VerdictClass } from '../../../src/verdict/verdict.ts'
 import { closeAfterTests, makeTestFolder } from '../../support/after-tests.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { append, foldAll, reportedBy, start, vouchedReporters } from '../../support/evidence.ts'
+import { ringOf } from '../../support/key-ring.ts'
 
 const folder = await makeTestFolder()
 const { pool, url } = await closeAfterTests(freshDatabase(start))
 const config = readConfig({ LISTS_DIR: folder }, { cores: 1, cwd: '/nowhere' })
 const app = {
   ...{ pool, clock: () => start, log: pino({ level: 'silent' }) },
-  config: { ...config, databaseUrl: url, secret: 'a secret of the tests' },
+  config: { ...config, databaseUrl: url, secret: ringOf('a secret of the tests') },
 }
 const name = 'www.bank-login.example'
 const site = [

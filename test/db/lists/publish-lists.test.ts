@@ -21,6 +21,7 @@ import { freshDatabase } from '../../support/database.ts'
 import { countWritten } from '../../support/counted-messages.ts'
 import { rollUpAll } from '../../support/counter-rows.ts'
 import { know, type Known } from '../../support/listed.ts'
+import { ringOf } from '../../support/key-ring.ts'
 
 const start = new Date('2026-11-20T12:00:00Z')
 const DAY_MS = 86_400_000
@@ -39,7 +40,7 @@ beforeEach(async () => {
 function publish() {
   const env = { LISTS_DIR: folder, PUBLIC_URL: 'https://spam.ours.example' }
   const config = readConfig(env, { cores: 1, cwd: '/nowhere' })
-  const app = { databaseUrl: database.url, secret: 'a secret of the tests' }
+  const app = { databaseUrl: database.url, secret: ringOf('a secret of the tests') }
   return runPublishLists({
     pool: database.pool,
     clock: () => now,

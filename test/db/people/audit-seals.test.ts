@@ -5,6 +5,7 @@ import { insertAudit } from '../../../src/db/audit-log.ts'
 import { runSealAudit, verifyAudit } from '../../../src/people/audit-seals.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { freshDatabase, isDistributed } from '../../support/database.ts'
+import { ringOf } from '../../support/key-ring.ts'
 
 const { pool } = await closeAfterTests(freshDatabase())
 const HOUR_MS = 3_600_000
@@ -14,7 +15,7 @@ const start = now
 const app = {
   pool,
   clock: () => now,
-  config: { secret: 'a secret of the tests, long enough', retentionDays: 400 },
+  config: { secret: ringOf('a secret of the tests, long enough'), retentionDays: 400 },
   log: pino({ level: 'silent' }),
 } as unknown as App
 
@@ -82,7 +83,7 @@ test('after a broken seal the log is intact since the next one', async () => {
 
 test('who has the database but not the secret cannot seal a changed log', async () => {
   await tamper(`delete from audit_log where detail = '2 b'; truncate audit_seals`)
-  await runSealAudit({ ...app, config: { ...app.config, secret: 'another secret' } })
+  await runSealAudit({ ...app, config: { ...app.config, secret: ringOf('another secret') } })
   expect((await verifyAudit(app)).faults[0]).toContain('was changed.')
 })
 

@@ -7,7 +7,7 @@ import { freshDatabase } from '../../support/database.ts'
 const MINUTE_MS = 60_000
 const start = Math.ceil((Date.now() + MINUTE_MS) / 1_000) * 1_000
 const at = (ms: number) => new Date(start + ms)
-const keyOf = (name: string) => storedKey('a secret', [name])
+const keyOf = (name: string) => storedKey(Buffer.from('a secret'), [name])
 
 const database = await closeAfterTests(freshDatabase())
 

@@ -18,7 +18,7 @@ function limitOf(attemptsMax: number): RateLimit {
 
 /** Returns for each attempt whether it is admitted, as counted by `countAttempts` in a database. */
 async function admittedOf(limit: RateLimit, atMs: readonly number[]): Promise<boolean[]> {
-  const key = storedKey('a secret', [++keys])
+  const key = storedKey(Buffer.from('a secret'), [++keys])
   const answers: boolean[] = []
   for (const at of atMs) {
     const counting = { key, windowMs: WINDOW_MS, amount: 1 }

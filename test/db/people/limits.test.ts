@@ -5,8 +5,9 @@ import { createLimits } from '../../../src/people/limits.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { changeLimit } from '../../support/limits.ts'
 import { freshDatabase } from '../../support/database.ts'
+import { ringOf } from '../../support/key-ring.ts'
 
-const secret = 'a secret of the tests, long enough'
+const secret = ringOf('a secret of the tests, long enough')
 const reporterId = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`
 
 const database = await closeAfterTests(freshDatabase())

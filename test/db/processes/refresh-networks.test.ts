@@ -10,6 +10,7 @@ import { importNetworks } from '../../../src/processes/import-networks.ts'
 import { runRefreshNetworks } from '../../../src/processes/refresh-networks.ts'
 import { closeAfterTests, makeTestFolder } from '../../support/after-tests.ts'
 import { freshDatabase } from '../../support/database.ts'
+import { ringOf } from '../../support/key-ring.ts'
 
 const { pool } = await closeAfterTests(freshDatabase())
 const dataDir = await makeTestFolder()
@@ -30,7 +31,12 @@ const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/table?da
 
 const app = (tables: string) => {
   const env = { NETWORK_TABLES: tables, DATA_DIR: dataDir }
-  return { pool, log, clock: () => now, config: { ...configOf(env), databaseUrl: '', secret: '' } }
+  return {
+    pool,
+    log,
+    clock: () => now,
+    config: { ...configOf(env), databaseUrl: '', secret: ringOf('') },
+  }
 }
 const configOf = (env: Record<string, string>) => readConfig(env, { cores: 1, cwd: '/' })
 const refresh = (tables = `web=${url}`) => runRefreshNetworks(app(tables))

@@ -23,6 +23,7 @@ import { opaqueSigned } from '../../support/containers/signed-data.ts'
 import { mapiMessage, tnefFile } from '../../support/containers/tnef-file.ts'
 import { spamMessage } from '../../support/messages.ts'
 import { listenFor, ready } from '../processes/listener.ts'
+import { ringOf } from '../../support/key-ring.ts'
 
 let now = new Date()
 
@@ -280,7 +281,7 @@ test('a new address replaces the previous one', async () => {
   await listener.close()
   const other = {
     ...app,
-    config: { ...app.config, secret: 'another secret, as long as it must be' },
+    config: { ...app.config, secret: ringOf('another secret, as long as it must be') },
   }
   expect(await mailInAddressOf(other, app.ann)).toBeUndefined()
 })

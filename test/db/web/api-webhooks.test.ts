@@ -30,7 +30,7 @@ const remove = ({ id }: Hook, as: Person = ann) => ask(`/${id}`, 'DELETE', undef
 
 test('a webhook is added, listed, changed and removed; its secret is shown once', async () => {
   const { secret, ...hook } = await add(ann, ['report.told', 'report.told'])
-  const key = webhookKey({ id: hook.id, generation: 1 }, site.app.config.secret)
+  const key = webhookKey({ id: hook.id, generation: 1 }, site.app.config.secret.key('webhook'))
   expect(secret).toBe(`whsec_${key.toString('base64')}`)
   expect(hook).toMatchObject({ events: ['report.told'], state: 'enabled', failing_since: null })
   expect(await (await ask('')).json()).toEqual({ webhooks: [hook] })

@@ -3,6 +3,7 @@ import { answerKinds, answerLinks } from '../../../src/mail/verp.ts'
 import type { SentFeedback } from '../../support/sent-feedback.ts'
 import { Browser } from './browser.ts'
 import { startNotifyingSite } from './notifying-site.ts'
+import { ringOf } from '../../support/key-ring.ts'
 
 let desk: Browser
 
@@ -153,7 +154,10 @@ test('forged, unknown and foreign links are not found, by GET and by POST', asyn
   const last = link.indexOf('/stop') - 1
   const forged = `${link.slice(0, last)}${link[last] === 'a' ? 'b' : 'a'}/stop`
   const gone = linkOf({ reportId: '01999999-0000-7000-8000-000000000000', number: 1 }, 'stop')
-  const other = answerLinks(feedback, { publicUrl: '', secret: 'another secret, long enough' }).stop
+  const other = answerLinks(feedback, {
+    publicUrl: '',
+    secret: ringOf('another secret, long enough'),
+  }).stop
   for (const path of [forged, gone, other, '/answer/x/stop', link.replace('/stop', '/delete')]) {
     expect((await desk.get(path)).status).toBe(404)
     expect((await desk.post(path, {})).status).toBe(404)

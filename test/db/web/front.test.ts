@@ -16,6 +16,7 @@ import { spamMessage } from '../../support/messages.ts'
 import { Browser } from './browser.ts'
 import { layWire } from './cut-wire.ts'
 import { type Person, startWebSite } from './web-site.ts'
+import { ringOf } from '../../support/key-ring.ts'
 
 const FRONT_KEY = 'a key of the tests of fronts, long enough'
 const main = await closeAfterTests(startWebSite({ FRONT_KEY }))
@@ -233,7 +234,9 @@ test('the main installation takes nothing that a front could not have accepted',
   ]
   const trap = await prepare('trap')
   const wrongChannel = { ...trap, report: { ...trap.report, channel: 'trap' } } as const
-  const entries = [sound, ...others, wrongChannel].map((one) => spooledReport(one, FRONT_KEY))
+  const entries = [sound, ...others, wrongChannel].map((one) =>
+    spooledReport(one, ringOf(FRONT_KEY)),
+  )
   const refused = await forward(entries)
   expect(refused.map(({ id }) => id)).toEqual(entries.slice(1).map(({ id }) => id))
   expect(await statusAtMain(ann, entries[0]?.id ?? '')).toBe(200)

@@ -12,6 +12,7 @@ import { makeScratchFolder } from '../../support/scratch-folder.ts'
 import { signedInBrowser } from './browser.ts'
 import { layWire, type Wire } from './cut-wire.ts'
 import { type Person, startWebSite } from './web-site.ts'
+import { ringOf } from '../../support/key-ring.ts'
 
 let wire: Wire
 const folder = await makeScratchFolder('outage')
@@ -241,7 +242,7 @@ test('known callers survive in a file that only this installation can read', asy
   await expect(late.find(question)).rejects.toThrow(/unavailable/)
   const others = {
     ...needs,
-    config: { ...needs.config, secret: 'another secret, as long as it is' },
+    config: { ...needs.config, secret: ringOf('another secret, as long as it is') },
   }
   await expect((await createCallers(others, file)).find(question)).rejects.toThrow(/unavailable/)
   isAway = false

@@ -15,6 +15,10 @@ import type { Role } from '../../../src/roles.ts'
 import { systemClock, uuidv7 } from '../../../src/world.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { spamMessage } from '../../support/messages.ts'
+import { ringOf } from '../../support/key-ring.ts'
+
+/** The secret of every site. */
+export const webSecret = 'a secret of the tests, long enough'
 
 /** A user with an account. */
 export type Person = { id: string; email: string; password: string; token: string; basic: string }
@@ -58,7 +62,7 @@ export async function startWebSite(
     config: {
       ...config,
       databaseUrl,
-      secret: 'a secret of the tests, long enough',
+      secret: ringOf(webSecret),
     },
     pool,
     boss,

@@ -1,4 +1,4 @@
-import { alarmWebhookKey } from '../../../src/health/channels.ts'
+import { alarmWebhookKeys } from '../../../src/health/channels.ts'
 import {
   composeAnswerAddress,
   composeLetterAnswerAddress,
@@ -9,6 +9,7 @@ import { shownWebhookKey } from '../../../src/mail/webhook-message.ts'
 import { makeSimulationKey } from '../../../src/reports/simulations.ts'
 import { makeMailInAddress } from '../../../src/reports/take-mailed.ts'
 import { Browser } from '../../db/web/browser.ts'
+import { webSecret } from '../../db/web/web-site.ts'
 import { linkTo } from '../letters.ts'
 import type { ShownSite } from '../pages/shown-site.ts'
 
@@ -64,11 +65,11 @@ export async function makeEveryKey({ site, ann, admin, told: reportId, ...shown 
     'page of a delisting request': at(links.delisting),
     'page of an erased account': at(links.erased),
     'webhook secret': await webhookSecretOf(site.url, ann.basic),
-    'alarm webhook key': shownWebhookKey(alarmWebhookKey(config)),
+    'alarm webhook key': shownWebhookKey(alarmWebhookKeys(config)[0] ?? Buffer.of()),
     'API token': ann.token,
     'key of a simulation': makeSimulationKey(),
     'front key': config.frontKey ?? '',
-    'secret of the installation': config.secret,
+    'secret of the installation': webSecret,
   } satisfies Keys
 }
 

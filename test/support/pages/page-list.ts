@@ -151,6 +151,7 @@ const administrator: Record<string, ListedPage['at']> = {
   '/admin/limits/shadow/:id': ({ banned }) => [`/admin/limits/shadow/${banned}`],
   '/admin/deletions': () => ['/admin/deletions'],
   '/admin/audit': () => ['/admin/audit', '/admin/audit?check=1&text=a'],
+  '/admin/secret': () => ['/admin/secret'],
 }
 
 /** All pages. A new page needs an entry here, and is then covered by all tests of pages. */

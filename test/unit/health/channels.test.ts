@@ -5,11 +5,12 @@ import path from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { composeNotice } from '../../../src/health/alarm-text.ts'
 import type { AlarmMessage } from '../../../src/health/alarms.ts'
-import { alarmWebhookKey, createChannels } from '../../../src/health/channels.ts'
+import { alarmWebhookKeys, createChannels } from '../../../src/health/channels.ts'
 import { readConfig } from '../../../src/config.ts'
 import { webhookHeaders } from '../../../src/mail/webhook-message.ts'
 import { createMailer } from '../../../src/net/mailer.ts'
 import { phrase } from '../../../src/phrase.ts'
+import { ringOf } from '../../support/key-ring.ts'
 import { makeScratchFolder } from '../../support/scratch-folder.ts'
 import { startSmtpSink } from '../../support/smtp-sink.ts'
 
@@ -48,7 +49,7 @@ afterAll(async () => {
   await sink.close()
 })
 
-function channelsOf(env: Record<string, string>, secret = 'x'.repeat(40)) {
+function channelsOf(env: Record<string, string>, secret = ringOf('x'.repeat(40))) {
   const config = readConfig(env, { cores: 1, cwd: '/nowhere' })
   const own = { ...config, databaseUrl: 'postgres://none', secret }
   const clock = () => new Date('2026-11-20T12:00:05Z')
@@ -82,7 +83,7 @@ test('a request to the webhook is signed, and fails unless the answer is 2xx', a
   const [request] = requests
   const { body = '', headers } = request ?? {}
   const timestamp = Date.parse('2026-11-20T12:00:05Z') / 1_000
-  const keys = [alarmWebhookKey(config)]
+  const keys = alarmWebhookKeys(config)
   const signed = webhookHeaders({ url: '', id: 'id-1', timestamp, body, keys })
   expect(headers).toMatchObject({ ...signed, 'content-type': 'application/json' })
   expect(JSON.parse(body)).toMatchObject({

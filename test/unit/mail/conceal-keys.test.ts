@@ -8,9 +8,10 @@ import {
 import { concealKeys, concealKeysIn, concealKeysInSteps } from '../../../src/mail/conceal-keys.ts'
 import { keysIn } from '../../support/seen-keys.ts'
 import { encodeTransfer } from '../../../src/mail/transfer-encoding.ts'
+import { ringOf } from '../../support/key-ring.ts'
 
 const told = { reportId: '0198c5f0-1234-7abc-8def-0123456789ab', number: 7 }
-const secret = 'a secret of the tests'
+const secret = ringOf('a secret of the tests')
 const settings = { domain: 'bounces.test.example', secret }
 const link = answerLinks(told, { publicUrl: 'https://spam.example', secret }).stop
 const address = composeAnswerAddress(told, settings)

@@ -10,8 +10,9 @@ import {
   parseAnswerToken,
   parseOwnAddress,
 } from '../../../src/mail/verp.ts'
+import { ringOf } from '../../support/key-ring.ts'
 
-const settings = { domain: 'bounce.example.org', secret: 'a secret of the tests' }
+const settings = { domain: 'bounce.example.org', secret: ringOf('a secret of the tests') }
 const reportId = '0198c5f0-1234-7abc-8def-0123456789ab'
 const token = { reportId, number: 7 }
 const secret = 'abcdefghijklmnopqrstuvwxy2'
@@ -51,7 +52,7 @@ test('the links of a feedback report name it, and cannot be forged for another',
       /^https:\/\/spam\.example\/answer\/([^/]+)\/(.+)$/.exec(links[kind]) ?? []
     expect(named).toBe(kind)
     expect(parseAnswerToken(given, settings.secret)).toEqual(token)
-    expect(parseAnswerToken(given, 'another secret')).toBeUndefined()
+    expect(parseAnswerToken(given, ringOf('another secret'))).toBeUndefined()
     expect(parseAnswerToken(given.replace(/^./, 'z'), settings.secret)).toBeUndefined()
   }
   const [localPart = ''] = addresses['feedback-answer'].split('@')

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { base32, composeReturnPath, parseOwnAddress } from '../../../src/mail/verp.ts'
+import { ringOf } from '../../support/key-ring.ts'
 
-const settings = { domain: 'bounce.example.org', secret: 'a secret of the tests' }
+const settings = { domain: 'bounce.example.org', secret: ringOf('a secret of the tests') }
 const token = { reportId: '0198c5f0-1234-7abc-8def-0123456789ab', number: 7 }
 const parsed = { is: 'feedback-bounce', ...token }
 const address = composeReturnPath(token, settings)
@@ -53,7 +54,7 @@ test('bits beyond the last byte are part of the signature', () => {
 })
 
 test.for([
-  ['another secret', { ...settings, secret: 'another' }, 'forged'],
+  ['another secret', { ...settings, secret: ringOf('another') }, 'forged'],
   ['another domain', { ...settings, domain: 'example.net' }, undefined],
   ['the domain in capitals', { ...settings, domain: 'Bounce.Example.ORG' }, parsed],
 ] as const)('it is valid for one secret and one domain: %s', ([, other, expected]) => {

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest'
 import { isSpooledId, spooledId } from '../../../src/outage/spooled-id.ts'
+import { ringOf } from '../../support/key-ring.ts'
 import { shardOf, uuidTime, uuidv7 } from '../../../src/world.ts'
 
 const reporter = '01999999-0000-7000-8000-000000000001'
 const other = '01999999-0000-7000-8000-000000000002'
 const [secret, otherSecret] = [
-  'a secret of this test, long enough',
-  'another secret, long enough too',
+  ringOf('a secret of this test, long enough'),
+  ringOf('another secret, long enough too'),
 ]
 
 test('an id of a spool is known to be one, for its reporter and with its secret only', () => {

@@ -3,6 +3,7 @@ import { analyzePlainly } from '../../../src/pieces/analyze.ts'
 import { answerLinks } from '../../../src/mail/verp.ts'
 import { composeFeedback } from '../../../src/parsing/compose-report.ts'
 import type { FeedbackContent } from '../../../src/parsing/feedback-content.ts'
+import { ringOf } from '../../support/key-ring.ts'
 
 const time = 'Tue, 3 Nov 2026 08:15:00 +0000'
 const throughGmail = [
@@ -12,7 +13,7 @@ const throughGmail = [
 ]
 
 const reportId = '01a1fa3a-814b-7f10-ace3-b4222ca1f3d6'
-const secret = 'a secret of the tests, long enough'
+const secret = ringOf('a secret of the tests, long enough')
 
 async function feedbackOn(
   lines: readonly string[],

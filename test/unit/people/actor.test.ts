@@ -29,9 +29,10 @@ test('a name is the same in any case, and is counted beside the address', () => 
 })
 
 test('a stored key is a UUID that depends on the secret', () => {
-  const key = storedKey('one', ['a', 1, 'b'])
+  const [one, two] = [Buffer.from('one'), Buffer.from('two')]
+  const key = storedKey(one, ['a', 1, 'b'])
   expect(key).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
-  expect(storedKey('one', ['a', 1, 'b'])).toBe(key)
-  expect(storedKey('two', ['a', 1, 'b'])).not.toBe(key)
-  expect(storedKey('one', ['a', 1, 'c'])).not.toBe(key)
+  expect(storedKey(one, ['a', 1, 'b'])).toBe(key)
+  expect(storedKey(two, ['a', 1, 'b'])).not.toBe(key)
+  expect(storedKey(one, ['a', 1, 'c'])).not.toBe(key)
 })

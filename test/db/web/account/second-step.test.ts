@@ -8,6 +8,7 @@ import { lettersTo } from '../../../support/letters.ts'
 import { secretOf } from '../../../support/second-step.ts'
 import { Browser, signedInBrowser } from '../browser.ts'
 import { sampleMessage, startWebSite, type Person } from '../web-site.ts'
+import { ringOf } from '../../../support/key-ring.ts'
 
 const site = await closeAfterTests(startWebSite())
 
@@ -142,11 +143,15 @@ test('the command line removes it for someone who lost everything', async () => 
 
 test('the secret is encrypted: another account or another SECRET cannot read it', () => {
   const secret = Buffer.from('12345678901234567890')
-  const sealed = sealBytes(secret, { purpose: 'second step', owner: 'one' }, 'a secret')
-  expect(openBytes(sealed, { purpose: 'second step', owner: 'one' }, 'a secret')).toEqual(secret)
-  expect(openBytes(sealed, { purpose: 'second step', owner: 'other' }, 'a secret')).toBeUndefined()
+  const sealed = sealBytes(secret, { purpose: 'second step', owner: 'one' }, ringOf('a secret'))
+  expect(openBytes(sealed, { purpose: 'second step', owner: 'one' }, ringOf('a secret'))).toEqual(
+    secret,
+  )
   expect(
-    openBytes(sealed, { purpose: 'second step', owner: 'one' }, 'another secret'),
+    openBytes(sealed, { purpose: 'second step', owner: 'other' }, ringOf('a secret')),
+  ).toBeUndefined()
+  expect(
+    openBytes(sealed, { purpose: 'second step', owner: 'one' }, ringOf('another secret')),
   ).toBeUndefined()
   expect(sealed.includes(secret)).toBe(false)
 })

@@ -17,6 +17,7 @@ import { withOwnDatabase } from '../../own-database.ts'
 import { hostileBodies } from './hostile-bodies.ts'
 import type { Probe } from './probe-thread.ts'
 import { type BodyRoute, bodyRoutes, sendBody, type Sender } from './send-body.ts'
+import { ringOf } from '../../key-ring.ts'
 
 const BYTES_MAX = 45_000_000
 const AT_ONCE = 8
@@ -62,7 +63,7 @@ async function prepare(url: string): Promise<{ routes: BodyRoute[]; account: Acc
   const boss = await startBoss(url, 'sends', { name: 'torture', onError: () => undefined })
   const config = readConfig({ HTTP_PORT: '0', DRAIN_SECONDS: '0' }, { cores: 2, cwd: '/nowhere' })
   const log = pino({ level: 'silent' })
-  const secret = 'a secret of the torture, long enough'
+  const secret = ringOf('a secret of the torture, long enough')
   const app = { config: { ...config, databaseUrl: url, secret }, pool, boss, log }
   try {
     const listRoutes = watchRoutes()

@@ -2,13 +2,14 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { createPool } from '../../../../src/db/pool.ts'
 import { createLimits } from '../../../../src/people/limits.ts'
 import { type Plan, reporterOf, type StreamResults, type Tried, turnAt } from './plan.ts'
+import { ringOf } from '../../key-ring.ts'
 
 // One process of a torture run: it makes attempts at the same time as the others.
 const plan = JSON.parse(process.argv[2] ?? '{}') as Plan
 const number = Number(process.argv[3])
 const app = {
   pool: createPool(plan.url, { connectionsMax: 2, name: 'torture', onLost: () => undefined }),
-  config: { secret: 'a secret of the torture, not of anybody' },
+  config: { secret: ringOf('a secret of the torture, not of anybody') },
 }
 process.once('disconnect', () => process.exit())
 

@@ -5,8 +5,9 @@ import {
   composeLetterReturnPath,
   composeReturnPath,
 } from '../../../../src/mail/verp.ts'
+import { ringOf } from '../../../support/key-ring.ts'
 
-const settings = { domain: 'bounces.test.example', secret: 'a secret of the tests' }
+const settings = { domain: 'bounces.test.example', secret: ringOf('a secret of the tests') }
 const reportId = '0198c5f0-1234-7abc-8def-0123456789ab'
 const token = { reportId, number: 7 }
 const nothing = { messageIds: [], envelopeIds: [], returnPaths: [] }
@@ -57,7 +58,7 @@ test('identifiers that we signed take precedence over forgeable ones', () => {
 })
 
 test('a token with an invalid signature has no effect', () => {
-  const forged = composeReturnPath(token, { ...settings, secret: 'another secret' })
+  const forged = composeReturnPath(token, { ...settings, secret: ringOf('another secret') })
   expect(claimsOf(returned({ envelopeIds: [forged], returnPaths: [forged] }), settings)).toEqual([])
 })
 
@@ -84,6 +85,6 @@ test('mail from an address that we signed is our own, from a forged one is not',
   const mail = { kind: 'bounce', messageId: null } as const
   expect(isOurOwn(mail, composeReturnPath(token, settings), settings)).toBe(true)
   expect(isOurOwn(mail, `<${composeAnswerAddress(token, settings)}>`, settings)).toBe(true)
-  const forged = composeReturnPath(token, { ...settings, secret: 'another secret' })
+  const forged = composeReturnPath(token, { ...settings, secret: ringOf('another secret') })
   expect(isOurOwn(mail, forged, settings)).toBe(false)
 })

@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import { dateOf } from '../durations.ts'
+import { rotateSecret } from '../people/rotate-secret.ts'
+import { type Dependence, readSecretState, type SecretState } from '../people/secret-state.ts'
+import { textsIn } from '../texts/messages.ts'
+import { defineQuery, type Operations } from './command.ts'
+
+const state = defineQuery({
+  name: 'secret',
+  summary: 'show what depends on SECRET, what was encrypted again, and what needs the previous one',
+  input: z.object({}),
+  print: async (_, app) => describeState(await readSecretState(app)),
+})
+
+function describeState({ secrets, isPrepared, change, dependences }: SecretState): string {
+  const texts = textsIn('en')
+  const known = secrets.map(({ name, inForceAt, endedAt, isHeld }) => {
+    const ended = endedAt ? `, ended ${endedAt.toISOString()}` : ''
+    return `${name} in force since ${inForceAt.toISOString()}${ended}${isHeld ? '' : ', not set'}`
+  })
+  const lines = dependences.map((one) => {
+    return `${texts(`secret.uses.${one.purpose}`)}: ${needOf(one, change !== null)}`
+  })
+  const changed = change
+    ? [
+        change.convertedAt
+          ? `Encrypted again: ${change.converted.secondSteps} second steps, ` +
+            `${change.converted.letters} letters, complete ${change.convertedAt.toISOString()}.`
+          : 'Not everything is encrypted again. Run "signalpost secret rotate".',
+        `The previous secret can go on ${dateOf(change.fadedAt)}; before, what is listed is lost.`,
+      ]
+    : ['The secret was never changed.']
+  const prepared = isPrepared ? ['SECRET is not in force. Run "signalpost secret rotate".'] : []
+  return [...known, ...prepared, ...changed, '', ...lines].join('\n')
+}
+
+/** What needs the previous secret, in a few words. */
+function needOf({ fate, until, count, lastUsedAt }: Dependence, isChanged: boolean): string {
+  const texts = textsIn('en')
+  if (!isChanged) return texts(`secret.fates.${fate}`)
+  const parts = [
+    until ? `until ${dateOf(until)}` : fate === 'fades' ? 'over' : texts(`secret.fates.${fate}`),
+    ...(count === null ? [] : [`${count} from before the change`]),
+    ...(lastUsedAt ? [`last used ${lastUsedAt.toISOString()}`] : []),
+  ]
+  return parts.join(', ')
+}
+
+/** The operations of `signalpost secret`. */
+export const operations: Operations = [state, rotateSecret]
