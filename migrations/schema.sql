@@ -1069,6 +1069,19 @@ create index networks_cidr_idx on networks USING spgist (cidr);
 create index networks_expiry_idx on networks (expires_at) WHERE (expires_at IS NOT NULL);
 create index networks_manual_idx on networks (cidr) WHERE (source = 'manual'::text);
 
+-- organization_links: reference
+create table organization_links (
+  reporter_id uuid not null,
+  issuer text not null,
+  subject text not null,
+  linked_at timestamp with time zone not null,
+  refresh_token bytea,
+  check_at timestamp with time zone not null,
+  constraint organization_links_pkey PRIMARY KEY (reporter_id),
+  constraint organization_links_person_unique UNIQUE (issuer, subject),
+  constraint organization_links_reporter_fkey FOREIGN KEY (reporter_id) REFERENCES reporters(id) ON DELETE CASCADE
+);
+
 -- original_requests: distributed by report_id
 create table original_requests (
   report_id uuid not null,
@@ -1307,6 +1320,7 @@ create table reporters (
   created_at timestamp with time zone not null,
   wants_summary boolean not null default false,
   summarized_month date,
+  role_until timestamp with time zone,
   constraint reporters_pkey PRIMARY KEY (id),
   constraint reporters_email_unique UNIQUE (email),
   constraint reporters_provider_fkey FOREIGN KEY (provider_id) REFERENCES reporters(id) ON DELETE SET NULL,

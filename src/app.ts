@@ -2,6 +2,7 @@ import type { Config } from './config.ts'
 import type { Pool } from './db/pool.ts'
 import type { KeyRing } from './key-ring.ts'
 import type { Logger } from './log.ts'
+import type { IdentityProvider } from './net/identity-provider.ts'
 import type { Mailer } from './net/mailer.ts'
 import type { Rdap } from './net/rdap/rdap.ts'
 import type { Boss } from './queue/boss.ts'
@@ -28,4 +29,10 @@ export type WorkApp = App & {
   mailer: Mailer | undefined
   /** Undefined if registry queries are disabled. */
   rdap: Rdap | undefined
+}
+
+/** The additional dependencies of a process that serves pages. */
+export type WebApp = App & {
+  /** Undefined if all people sign in here. */
+  provider: IdentityProvider | undefined
 }

@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { z } from 'zod'
 import { UsageError } from './errors.ts'
+import type { Role } from './roles.ts'
 import {
   entriesOf,
   type ForwardScope,
@@ -12,6 +13,7 @@ import {
   readBlocks,
   readKeepRule,
   readQuietHours,
+  readRoles,
   readScope,
   readSecrets,
   readServers,
@@ -46,6 +48,17 @@ const variables = z.object({
   SIGN_UP: z.enum(['open', 'closed']).default('open'),
   SECOND_STEP: z.enum(['optional', 'required']).default('optional'),
   FOUR_EYES: z.enum(['off', 'required']).default('off'),
+  OIDC_ISSUER: z.string().refine(isSafeUrl, { error: 'is not an https address' }).optional(),
+  OIDC_CLIENT_ID: z.string().max(500).optional(),
+  OIDC_CLIENT_SECRET: z.string().max(1_000).optional(),
+  OIDC_CLIENT_AUTH: z.enum(['post', 'basic']).default('post'),
+  OIDC_NAME: z.string().max(60).optional(),
+  OIDC_SCOPES: z.string().max(500).default('openid email profile'),
+  OIDC_ROLES_CLAIM: z.string().max(200).default('groups'),
+  OIDC_ROLES: z.string().default('').transform(readRoles),
+  OIDC_ROLE_HOURS: wholeNumber(1, 720).default(12),
+  OIDC_MAIL_DOMAINS: z.string().default(''),
+  OIDC_LOCAL_ACCOUNTS: z.string().default('').transform(readAddresses),
   OPERATOR_NAME: z.string().max(200).optional(),
   OPERATOR_CONTACT: z.string().max(300).optional(),
   HTTP_HOST: z.string().default('127.0.0.1'),
@@ -143,6 +156,8 @@ export type Config = {
   isSecondStepRequired: boolean
   /** Whether a second person must confirm actions that delete messages or reports. */
   needsFourEyes: boolean
+  /** Sign-in by the organization; undefined if all sign in here. */
+  oidc: OidcSettings | undefined
   /** The operator's name on the privacy page. */
   operatorName: string | undefined
   operatorContact: string | undefined
@@ -252,6 +267,55 @@ export type Config = {
    * that it can show the question about it.
    */
   formWaitMs: number
+}
+
+/** The OpenID provider of the organization, and what its people may do here. */
+type OidcSettings = {
+  issuer: string
+  clientId: string
+  clientSecret: string
+  /** How the secret is sent to the provider. */
+  clientAuth: 'post' | 'basic'
+  /** What the button calls the provider. */
+  name: string
+  scopes: string
+  /** The claim with the groups of a person, and the role that each group gives. */
+  rolesClaim: string
+  roles: ReadonlyMap<string, Role>
+  /** Milliseconds for which a role holds that the provider does not confirm again. */
+  roleMs: number
+  /** Domains whose addresses count as confirmed if the provider does not say whether they are. */
+  mailDomains: readonly string[]
+  /** Addresses, in lower case, of the accounts whose roles are given here. */
+  localAccounts: readonly string[]
+}
+
+function oidcOf(read: z.infer<typeof variables>): OidcSettings | undefined {
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret } = read
+  if (issuer === undefined && clientId === undefined && clientSecret === undefined) return undefined
+  if (issuer === undefined || clientId === undefined || clientSecret === undefined) {
+    throw new UsageError([
+      'To sign in by the organization, OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET are ' +
+        'all needed: set all three or none (see .env.example)',
+    ])
+  }
+  if (read.OIDC_LOCAL_ACCOUNTS.length === 0) {
+    throw new UsageError([
+      'OIDC_ISSUER also needs OIDC_LOCAL_ACCOUNTS: the address of an administrator who signs in ' +
+        'here while the provider is away (see .env.example)',
+    ])
+  }
+  return {
+    ...{ issuer, clientId, clientSecret },
+    clientAuth: read.OIDC_CLIENT_AUTH,
+    name: read.OIDC_NAME ?? new URL(issuer).hostname,
+    scopes: read.OIDC_SCOPES,
+    rolesClaim: read.OIDC_ROLES_CLAIM,
+    roles: read.OIDC_ROLES,
+    roleMs: read.OIDC_ROLE_HOURS * 3_600_000,
+    mailDomains: entriesOf(read.OIDC_MAIL_DOMAINS.toLowerCase()),
+    localAccounts: read.OIDC_LOCAL_ACCOUNTS.map((address) => address.toLowerCase()),
+  }
 }
 
 function signing(read: z.infer<typeof variables>, cwd: string): Config['dkim'] {
@@ -377,6 +441,7 @@ export function readConfig(
     signUpIsOpen: read.SIGN_UP === 'open',
     isSecondStepRequired: read.SECOND_STEP === 'required',
     needsFourEyes: read.FOUR_EYES === 'required',
+    oidc: oidcOf(read),
     operatorName: read.OPERATOR_NAME,
     operatorContact: read.OPERATOR_CONTACT,
     webhookNetworks: read.WEBHOOK_NETWORKS,

@@ -1,5 +1,6 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net'
 import { z } from 'zod'
+import { type Role, roles } from './roles.ts'
 
 /** The system's name servers, none, or the given ones: `ip`, `ip:port` or `[ip]:port`. */
 export type Servers = 'system' | 'none' | readonly string[]
@@ -159,6 +160,22 @@ export function readQuietHours(text: string, context: z.RefinementCtx): QuietHou
   const message = 'is not like "22:00-07:00" or "22:00-07:00 Europe/Paris"'
   context.addIssue({ code: 'custom', message })
   return undefined
+}
+
+/** Reads the roles that groups give: `staff=viewer, /spam/admins=administrator`. */
+export function readRoles(text: string, context: z.RefinementCtx): ReadonlyMap<string, Role> {
+  const read = new Map<string, Role>()
+  for (const entry of text.split(',').map((one) => one.trim())) {
+    if (entry === '') continue
+    const [, group, name] = /^(.+?)\s*=\s*(\w+)$/.exec(entry) ?? []
+    const role = roles.find((one) => one === name)
+    if (group !== undefined && role) read.set(group, role)
+    else {
+      const message = `has the entry "${entry}", which is not like "group=${roles.join('|')}"`
+      context.addIssue({ code: 'custom', message })
+    }
+  }
+  return read
 }
 
 const DAY_MINUTES = 24 * 60

@@ -7,7 +7,7 @@ import { DatabaseUnsuitable } from '../errors.ts'
 import { type Backend, prepareBackend } from './backend.ts'
 import { lockKeys } from './lock-keys.ts'
 import type { Db } from './pool.ts'
-import { hasTable, valuesOf } from './rows.ts'
+import { hasTable, numberOf, valuesOf } from './rows.ts'
 import { splitStatements } from './split-statements.ts'
 
 /**
@@ -88,30 +88,45 @@ export type ServerFacts = {
   ran: string[] | undefined
   /** Whether a newer version removed what this one uses. */
   isTooNew: boolean
+  localAdmins: number
 }
 
-/** @throws when the server does not answer */
-export async function findServerFacts(databaseUrl: string): Promise<ServerFacts> {
+/**
+ * `localAdmins` counts the administrators among these accounts who can sign in with a password.
+ *
+ * @throws when the server does not answer
+ */
+export async function findServerFacts(
+  databaseUrl: string,
+  localAccounts: readonly string[] = [],
+): Promise<ServerFacts> {
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 })
   client.on('error', () => undefined)
   try {
     await client.connect()
-    const { rows } = await client.query<Omit<ServerFacts, 'ran' | 'isTooNew'>>(sql`
+    const { rows } = await client.query<Omit<ServerFacts, 'ran' | 'isTooNew' | 'localAdmins'>>(sql`
       select current_setting('server_version_num')::int as version, transaction_timestamp() as at,
         has_schema_privilege('public', 'create') as "mayCreate"`)
     const [facts] = rows
     if (!facts) throw new Error('The server gave no answer.')
     if (!(await hasTable(client, 'public.installation'))) {
-      return { ...facts, ran: undefined, isTooNew: false }
+      return { ...facts, ran: undefined, isTooNew: false, localAdmins: 0 }
     }
     const isTooNew = await checkVersion(client).then(
       () => false,
       (error: unknown) => error instanceof DatabaseUnsuitable,
     )
-    return { ...facts, ran: await listRan(client), isTooNew }
+    const localAdmins = localAccounts.length > 0 ? await countLocalAdmins(client, localAccounts) : 0
+    return { ...facts, ran: await listRan(client), isTooNew, localAdmins }
   } finally {
     await client.end().catch(() => undefined)
   }
+}
+
+function countLocalAdmins(db: Db, addresses: readonly string[]): Promise<number> {
+  return numberOf(db)`
+    select count(*) as count from reporters where email = any(${addresses}::text[])
+      and role = 'administrator' and state = 'active' and password_hash is not null`
 }
 
 function listRan(db: Db): Promise<string[]> {

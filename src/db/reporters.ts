@@ -17,6 +17,8 @@ export type ReporterSecret = Reporter & { passwordHash: string | null }
 /** An account with all that sign-in needs. */
 export type Account = ReporterSecret & {
   state: ReporterState
+  /** Set if the provider of the organization gave the role, which holds until then. */
+  roleUntil: Date | null
   hasTotp: boolean
   /** The language of mail to the address; null: not set. */
   language: Language | null
@@ -81,12 +83,22 @@ export async function updateReporter(
     where id = ${id}`)
 }
 
-/** Sets the role of an account; null takes it away. */
-export async function setRole(tx: Db, id: string, role: Role | null): Promise<void> {
-  await tx.query(sql`update reporters set role = ${role} where id = ${id}`)
+/**
+ * Sets the role of an account; null takes it away. `until` is set for a role that the provider of
+ * the organization gave.
+ */
+export async function setRole(
+  tx: Db,
+  id: string,
+  role: Role | null,
+  until: Date | null = null,
+): Promise<void> {
+  await tx.query(sql`
+    update reporters set role = ${role}, role_until = ${until} where id = ${id}`)
 }
 
-const account = sql`id, email, role, password_hash as "passwordHash", state,
+const account = sql`id, email, role, role_until as "roleUntil",
+  password_hash as "passwordHash", state,
   totp_secret is not null as "hasTotp", language, created_at as "createdAt"`
 
 /** Returns the account with an address, in any case and any state. */
@@ -103,9 +115,9 @@ export function findAccount(db: Db, id: string): Promise<Account | undefined> {
 export function findReporter(
   db: Db,
   id: string,
-): Promise<(Reporter & Pick<Account, 'hasTotp'>) | undefined> {
+): Promise<(Reporter & Pick<Account, 'hasTotp' | 'roleUntil'>) | undefined> {
   return rowOf(db)`
-    select id, email, role, totp_secret is not null as "hasTotp"
+    select id, email, role, role_until as "roleUntil", totp_secret is not null as "hasTotp"
     from reporters where id = ${id} and state = 'active'`
 }
 

@@ -7,7 +7,7 @@ const TAG_BYTES = 16
 
 /** The purpose of sealed bytes, and the row they belong to, if any. */
 export type SealedFor = {
-  purpose: 'second step' | 'known callers' | 'keys of a letter'
+  purpose: 'second step' | 'known callers' | 'keys of a letter' | 'provider flow' | 'refresh token'
   owner?: string
 }
 

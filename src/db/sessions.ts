@@ -169,6 +169,7 @@ export async function insertToken(
 /** The owner of a token with the role of the account, and what the token permits. */
 export type TokenOwner = Reporter & {
   tokenRole: Role | null
+  roleUntil: Date | null
   hasTotp: boolean
   scopes: readonly TokenScope[]
   usedAt: Date | null
@@ -177,8 +178,8 @@ export type TokenOwner = Reporter & {
 /** Returns the active account that a token belongs to. */
 export function findTokenOwner(db: Db, hash: Buffer): Promise<TokenOwner | undefined> {
   return preparedRowOf(db)`
-    select reporters.id, email, reporters.role, tokens.role as "tokenRole",
-      totp_secret is not null as "hasTotp", scopes, used_at as "usedAt"
+    select reporters.id, email, reporters.role, role_until as "roleUntil",
+      tokens.role as "tokenRole", totp_secret is not null as "hasTotp", scopes, used_at as "usedAt"
     from tokens join reporters on reporters.id = tokens.reporter_id
     where token_hash = ${hash} and state = 'active'`
 }

@@ -47,6 +47,8 @@ export type AccountNews =
   | 'password-changed'
   | 'second-step-on'
   | 'second-step-off'
+  /** The account was linked to a person at the provider of the organization. */
+  | 'linked'
 
 /** Composes a letter about an account. It contains no user input, only our own link. */
 export function composeAccountLetter(

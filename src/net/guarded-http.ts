@@ -130,6 +130,49 @@ export function createGuardedFetch(
   }
 }
 
+/** The required subset of `fetch` for requests with a body. Redirects are not followed. */
+type BoundedFetch = (
+  url: string,
+  options: { method: string; headers: Record<string, string>; body?: unknown },
+) => Promise<Response>
+
+/**
+ * Returns a `fetch` for hosts that the operator chose, which may be anywhere. It reads at most
+ * `bytesMax` bytes, does not decompress them, and ends after `msMax` milliseconds.
+ */
+export function createBoundedFetch(limits: { bytesMax: number; msMax: number }): BoundedFetch {
+  const { bytesMax, msMax } = limits
+  return async (url, { method, headers, body }) => {
+    const dispatcher = createGuardedAgent({ mayConnect: () => true, connectMsMax: msMax })
+    const signal = AbortSignal.timeout(msMax)
+    try {
+      const answer = await request(url, {
+        method: method as 'GET',
+        headers: { ...headers, 'accept-encoding': 'identity' },
+        body: body === undefined || body === null ? null : String(body as string),
+        dispatcher,
+        signal,
+      })
+      const chunks: Buffer[] = []
+      let bytes = 0
+      for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+        chunks.push(chunk)
+        if ((bytes += chunk.length) > bytesMax) {
+          throw new Error(`The answer has more than ${bytesMax} bytes.`)
+        }
+      }
+      const fields = Object.entries(answer.headers).flatMap(([name, value]) =>
+        [value ?? []].flat().map((one): [string, string] => [name, one]),
+      )
+      const hasBody = ![204, 205, 304].includes(answer.statusCode)
+      const content = hasBody ? Buffer.concat(chunks) : null
+      return new Response(content, { status: answer.statusCode, headers: fields })
+    } finally {
+      await dispatcher.destroy()
+    }
+  }
+}
+
 export type PublicPost = { body: string; headers: Readonly<Record<string, string>> }
 
 /**

@@ -81,6 +81,10 @@ export const enableAccount = defineAction({
   },
 })
 
+const rolesElsewhere =
+  'Roles come from the groups at the provider of the organization. Put the person into a group ' +
+  'there, or name the account in OIDC_LOCAL_ACCOUNTS.'
+
 /** Gives an account a role instead of the one it has, or takes its role away. */
 export const grantRole = defineAction({
   name: 'account role',
@@ -94,12 +98,15 @@ export const grantRole = defineAction({
     'last-admin': 'This is the last administrator. Make another account an administrator first.',
     'same-role': 'Nothing changed. The account has this role already.',
   },
-  async run(tx, { account: text, role: given }) {
+  async run(tx, { account: text, role: given }, { config }: ActionContext<'config'>) {
     const account = await accountOf(tx, text)
     if (account?.state !== 'active') {
       return { problems: [{ field: 'account', message: 'No active account has this address.' }] }
     }
     const role = given === 'none' ? null : given
+    if (role !== null && config.oidc?.localAccounts.includes(account.email) === false) {
+      return { problems: [{ field: 'account', message: rolesElsewhere }] }
+    }
     if (role === account.role) return { unchanged: 'same-role' }
     if (!(await mayClose(tx, account))) return { unchanged: 'last-admin' }
     await setRole(tx, account.id, role)

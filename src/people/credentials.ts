@@ -16,12 +16,12 @@ import { HOUR_MS } from '../durations.ts'
 import { BusyError } from '../errors.ts'
 import { type Callers, unknownCallers } from '../outage/callers.ts'
 import { needsDatabase, noOutage, type Outage } from '../outage/outage.ts'
-import { lesserRole, type Role, usableRole } from '../roles.ts'
+import { lesserRole, type Role, type RoleRules, usableRole } from '../roles.ts'
 import { type Clock, systemRandom } from '../world.ts'
 
 /**
  * An authenticated person, and what the credential allows. The role is that of the token, at most
- * that of the account, and is limited if the site requires a second step (`usableRole`).
+ * that of the account, and is limited by the settings (`usableRole`).
  */
 export type Caller = Reporter & {
   /** The hash of the token; undefined when authenticated by password. */
@@ -63,6 +63,7 @@ const TOKEN = /^sp_[A-Za-z0-9_-]{43}$/
 const REMEMBERED_MS = 10_000
 const REMEMBERED_MAX = 10_000
 const USE_NOTED_MS = HOUR_MS
+const LATEST = new Date(8.64e15)
 /**
  * Maximum number of concurrent verifications, each of which takes 20 ms of a core: the last one
  * waits up to 3 s.
@@ -121,7 +122,7 @@ type CredentialOptions = {
   lookUps?: LookUps | undefined
   clock?: Clock
   checksMax?: number
-  isSecondStepRequired?: boolean
+  rules?: RoleRules
   callers?: Pick<Callers, 'find'>
   outage?: Pick<Outage, 'since'>
 }
@@ -129,14 +130,15 @@ type CredentialOptions = {
 /**
  * Creates credentials that verify passwords and tokens. They cache successful verifications for ten
  * seconds, because plug-ins send the password with every report and argon2 takes 20 ms of a core;
- * the cache contains only keyed hashes. Without a clock the use of tokens is not recorded.
+ * the cache contains only keyed hashes. Without a clock, the use of tokens is not recorded, and
+ * roles that end do not count.
  */
 export function createCredentials(
   db: Db,
   {
     clock,
     checksMax = CHECKS_MAX,
-    isSecondStepRequired = false,
+    rules = { isSecondStepRequired: false, oidc: undefined },
     callers = unknownCallers,
     outage = noOutage,
     lookUps = createLookUps(db, callers),
@@ -145,6 +147,7 @@ export function createCredentials(
   const { findByPassword, findByToken } = lookUps
   const remembered = new LRUCache<string, Caller>({ max: REMEMBERED_MAX, ttl: REMEMBERED_MS })
   const checks = boundedWork(checksMax)
+  const now = () => clock?.() ?? LATEST
 
   async function byPasswordNow(
     email: string,
@@ -157,7 +160,7 @@ export function createCredentials(
     // Without the database, the answer must not tell whether the account exists.
     if (!found && outage.since()) throw needsDatabase()
     if (!found?.passwordHash || found.state !== 'active') return undefined
-    const role = usableRole(found, isSecondStepRequired)
+    const role = usableRole(found, rules, { proof: 'password', now: now() })
     return passwordCaller({ ...found, role }, found.passwordHash)
   }
 
@@ -169,9 +172,10 @@ export function createCredentials(
     if (known) return known
     const owner = await findByToken(digest)
     if (!owner) return undefined
-    const { usedAt, tokenRole, ...account } = owner
-    const role = lesserRole(usableRole(account, isSecondStepRequired), tokenRole)
-    const caller = { ...account, role, tokenHash: digest, hasTotp: false }
+    const { id, email, usedAt } = owner
+    const held = usableRole(owner, rules, { proof: 'token', now: now() })
+    const role = lesserRole(held, owner.tokenRole)
+    const caller = { id, email, role, scopes: owner.scopes, tokenHash: digest, hasTotp: false }
     remembered.set(name, caller)
     if (clock) noteTokenUse(db, { digest, usedAt, now: clock() })
     return caller

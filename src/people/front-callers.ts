@@ -132,8 +132,8 @@ export function createFrontLookUps(main: MainClient, callers: Pick<Callers, 'fin
     }
     // Thrown, because a wrong password must not make the front forget the account.
     if (!account) throw new WrongPassword()
-    const rest = { role: null, state: 'active', language: null, createdAt: new Date(0) } as const
-    return { ...account, ...rest, passwordHash: await hashPassword(password) }
+    const rest = { state: 'active', language: null, createdAt: new Date(0) } as const
+    return { ...account, ...noRole, ...rest, passwordHash: await hashPassword(password) }
   }
 
   return {
@@ -156,7 +156,7 @@ export function createFrontLookUps(main: MainClient, callers: Pick<Callers, 'fin
         const find = async () => {
           const { owner } = await main.ask('token', { hash }, tokenAnswer)
           return owner
-            ? { ...owner, role: null, tokenRole: null, hasTotp: false, usedAt: null }
+            ? { ...owner, ...noRole, tokenRole: null, hasTotp: false, usedAt: null }
             : undefined
         }
         return callers.find({ kind: 'token', key: hash, find })
@@ -166,4 +166,5 @@ export function createFrontLookUps(main: MainClient, callers: Pick<Callers, 'fin
   }
 }
 
+const noRole = { role: null, roleUntil: null }
 const markOfFound = ({ mark }: { mark: string }) => mark

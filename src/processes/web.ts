@@ -2,6 +2,7 @@ import type { App } from '../app.ts'
 import { createPreview } from '../feedback/compose-feedback.ts'
 import { createSample } from '../feedback/sample-report.ts'
 import type { ReadWritten } from '../judging/rule-versions.ts'
+import { createIdentityProvider } from '../net/identity-provider.ts'
 import { readSigningKey } from '../net/mailer.ts'
 import { createParserPool, type ParserPool } from '../parsing/parser-pool.ts'
 import { createUnpackPool } from '../parsing/unpack-pool.ts'
@@ -31,7 +32,9 @@ export async function web(
   const unpacking = createUnpackPool()
   const blacklists = await openClientBlacklists(app.config, app)
   const standby = standIn ?? (await openStandby(app, 'web'))
+  const { oidc } = app.config
   const tools = {
+    provider: oidc && createIdentityProvider(oidc, app.clock),
     preview,
     readText,
     readWritten,

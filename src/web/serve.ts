@@ -1,6 +1,6 @@
 import express from 'express'
 import type { Express, NextFunction, Request, Response } from 'express'
-import type { App } from '../app.ts'
+import type { App, WebApp } from '../app.ts'
 import { createReadCounterHealth } from '../counting/run-roll-ups.ts'
 import { countConsumersByHealth } from '../db/consumers.ts'
 import type { Preview } from '../feedback/compose-feedback.ts'
@@ -62,6 +62,7 @@ type Tools = {
   isStandIn?: boolean
   queueNames: readonly string[]
   askAboutClient?: AskAboutClient | undefined
+  provider?: WebApp['provider']
 }
 
 /** Serves all HTTP requests. Resolves when it listens, and continues until it is closed. */
@@ -70,6 +71,7 @@ export async function serve(
   tools: Tools,
 ): Promise<{ url: string; close: () => Promise<void> }> {
   const { preview, readText, readWritten, readSample, unpack, queueNames, standby } = tools
+  const { provider } = tools
   const { httpHost: host, httpPort: port } = app.config
   const isTrusted = createTrust(app.config.publicUrl)
   const bodies = createBodyPool(app.config.messageBytesMax)
@@ -81,7 +83,7 @@ export async function serve(
       const isTrial = createTrial(app.config)
       const site = { ...made, isTrusted, isTrial, isClosing, noteSender: checks.noteSender }
       const uploads = createUploads({ ...app.config, submit: site.submit, unpack })
-      const shown = { preview, readText, readWritten, readSample }
+      const shown = { preview, readText, readWritten, readSample, provider }
       return createExpress({ ...site, ...shown, ...uploads }, checks.handle)
     },
     { host, port, drainMs: app.config.drainMs },
@@ -136,6 +138,7 @@ const noChecks: Checks = {
 type MadeSite = Omit<
   Site,
   | 'preview'
+  | 'provider'
   | 'readText'
   | 'readWritten'
   | 'readSample'
@@ -187,7 +190,7 @@ function createSite(
     publicUrl: publicUrl.replace(/:0$/, `:${port}`),
     credentials: createCredentials(app.pool, {
       clock: app.clock,
-      isSecondStepRequired: app.config.isSecondStepRequired,
+      rules: app.config,
       ...standby,
       ...(front && { outage: front.link, lookUps: front.lookUps }),
     }),

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { App } from '../app.ts'
+import type { WebApp } from '../app.ts'
 import type { ReadCounterHealth } from '../counting/run-roll-ups.ts'
 import type { Packed } from '../db/rows.ts'
 import type { ReadHealth } from '../health/read-health.ts'
@@ -25,7 +25,7 @@ import type { Submit } from './submit.ts'
 import type { ReadMail, ReadQueues } from './read-backlogs.ts'
 
 /** The dependencies that the routes of one web process share. */
-export type Site = App & {
+export type Site = WebApp & {
   /** Without a trailing slash. If none is configured, it contains the port of the server. */
   publicUrl: string
   credentials: Credentials

@@ -15,7 +15,7 @@ const offUrl = signedLink(`${publicUrl}/letters/off/${token}`)
 const receivedAt = new Date('2026-11-16T10:00:00Z')
 
 const accountNews: readonly AccountNews[] = [
-  ...(['confirm', 'exists', 'reset', 'no-account', 'disabled', 'invited'] as const),
+  ...(['confirm', 'exists', 'reset', 'no-account', 'disabled', 'invited', 'linked'] as const),
   ...(['move', 'moved', 'password-changed', 'second-step-on', 'second-step-off'] as const),
 ]
 

@@ -46,6 +46,7 @@ test('an empty environment gives a working configuration that sends nothing', ()
     httpHost: '127.0.0.1',
     httpPort: 8080,
     isSecondStepRequired: false,
+    oidc: undefined,
     publicUrl: 'http://localhost:8080',
     signUpIsOpen: true,
     sendingAddresses: [],
@@ -132,6 +133,23 @@ test('a front needs a key, has no database, and leads to its main installation',
   })
 })
 
+test('a provider needs its credentials and an account for emergencies', () => {
+  const OIDC_ISSUER = 'https://login.example.org'
+  const known = { OIDC_ISSUER, OIDC_CLIENT_ID: 'signalpost', OIDC_CLIENT_SECRET: 'secret' }
+  expect(problemsOf({ OIDC_ISSUER })).toEqual([expect.stringContaining('OIDC_CLIENT_SECRET')])
+  expect(problemsOf(known)).toEqual([expect.stringContaining('OIDC_LOCAL_ACCOUNTS')])
+  const roles = { OIDC_ROLES: '/spam/admins = administrator, a=b=viewer' }
+  const local = { OIDC_LOCAL_ACCOUNTS: 'Emergency@example.org' }
+  expect(readConfig({ ...known, ...roles, ...local }, machine).oidc).toMatchObject({
+    name: 'login.example.org',
+    roles: new Map([
+      ['/spam/admins', 'administrator'],
+      ['a=b', 'viewer'],
+    ]),
+    localAccounts: ['emergency@example.org'],
+  })
+})
+
 test('an invalid secret is not repeated in the error', () => {
   expect(problemsOf({ SECRET: 'hunter2' }).join()).not.toContain('hunter2')
 })
@@ -162,6 +180,9 @@ test.for([
   ['ALARM_QUIET_HOURS', '22-7'],
   ['ALARM_QUIET_HOURS', '22:00-24:00'],
   ['ALARM_QUIET_HOURS', '22:00-07:00 Mars/Olympus'],
+  ['OIDC_ISSUER', 'http://login.example.org'],
+  ['OIDC_ROLES', 'admins'],
+  ['OIDC_ROLES', 'admins=root'],
   ['DNS_SERVERS', 'ns.example'],
   ['DNS_SERVERS', '192.0.2.53:0'],
   ['DNS_SERVERS', '192.0.2.53:65536'],

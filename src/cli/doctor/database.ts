@@ -20,7 +20,8 @@ export async function checkDatabase({
     return [bad('unknown', says, 'Start Signalpost, and run "signalpost doctor" again.')]
   }
   try {
-    const facts = await findServerFacts(url)
+    const { oidc } = config
+    const facts = await findServerFacts(url, oidc?.localAccounts)
     const major = Math.floor(facts.version / 10_000)
     const version =
       facts.version >= SERVER_VERSION_MIN
@@ -36,6 +37,7 @@ export async function checkDatabase({
       schema,
       checkOwner(facts.mayCreate),
       compareClock('the database', facts.at, clock()),
+      ...(oidc ? [checkEmergency(facts.localAdmins)] : []),
     ]
   } catch (error) {
     const todo = 'Check that PostgreSQL runs, and that DATABASE_URL has its address and password.'
@@ -60,6 +62,13 @@ function checkOwner(mayCreate: boolean): Finding {
   if (mayCreate) return ok('The account of the database may create tables.')
   const todo = 'Make it the owner: "alter database NAME owner to ACCOUNT".'
   return bad('problem', 'The account of the database may not create tables.', todo)
+}
+
+/** Checks that somebody can administer the site while the provider of the organization is away. */
+function checkEmergency(admins: number): Finding {
+  if (admins > 0) return ok('An administrator can sign in without the provider.')
+  const says = 'No account in OIDC_LOCAL_ACCOUNTS is an administrator with a password.'
+  return bad('problem', says, 'Run "account add --email ADDRESS --role administrator --password".')
 }
 
 /** Compares the clock of this machine with another one. */

@@ -18,6 +18,7 @@ import {
   checkHttpPort,
   checkMain,
   checkPorts,
+  checkProvider,
   checkPublicUrl,
   checkRegistries,
   checkRelay,
@@ -50,6 +51,7 @@ export async function doctor(
       checkCertificate(patient),
       checkSigningFile(patient),
       checkRelay(patient),
+      checkProvider(patient),
       checkRegistries(patient),
       checkMailNames(patient),
     ])

@@ -3,6 +3,7 @@ import { connect, createServer } from 'node:net'
 import { createTransport } from 'nodemailer'
 import { z } from 'zod'
 import { reasonOf } from '../../errors.ts'
+import { createIdentityProvider } from '../../net/identity-provider.ts'
 import { createMainClient } from '../../outage/main-client.ts'
 import { compareClock } from './database.ts'
 import { bad, type Finding, ok, type Patient } from './finding.ts'
@@ -159,6 +160,31 @@ export async function checkRelay({ config }: Pick<Patient, 'config'>): Promise<F
     return bad('problem', `The mail server ${host} ${did}: ${reasonOf(error)}`, todo)
   } finally {
     transport.close()
+  }
+}
+
+/** Checks that the provider of the organization answers, and says what it must know about us. */
+export async function checkProvider({
+  config,
+  clock,
+}: Omit<Patient, 'resolve'>): Promise<Finding[]> {
+  const { oidc, publicUrl } = config
+  if (!oidc) return []
+  const back = `${publicUrl}/sign-in/organization/back`
+  try {
+    await createIdentityProvider(oidc, clock).begin(back, false)
+    const answer = await get(oidc.issuer)
+    await answer.body?.cancel()
+    const at = new Date(answer.headers.get('date') ?? '')
+    return [
+      ok(`The provider ${oidc.issuer} answers. Its redirect URI for us must be ${back}`),
+      ...(Number.isNaN(at.getTime()) ? [] : [compareClock('the provider', at, clock())]),
+    ]
+  } catch (error) {
+    const says = `The provider ${oidc.issuer} does not answer as it should: ${reasonOf(error)}`
+    const todo =
+      'Check OIDC_ISSUER: it is what /.well-known/openid-configuration there calls issuer.'
+    return [bad('problem', says, todo)]
   }
 }
 

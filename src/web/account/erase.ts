@@ -9,7 +9,7 @@ import { closeSession } from '../pages/session.ts'
 import { setReporter, visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { asksForCode, isProven } from './password.ts'
+import { asksForCode, isProven, proofFault } from './password.ts'
 
 type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'credentials' | 'limits'> &
   FormReader
@@ -48,7 +48,7 @@ async function erase({ req, texts, form, reporter }: OwnCall & { form: Form }, s
   if (!isChosen || !proven) {
     const faults = {
       ...(!isChosen && { 'how-keep': texts('ownAccount.erase.noChoice') }),
-      ...(!proven && { now: texts('ownAccount.wrongProof') }),
+      ...(!proven && { now: proofFault(req) }),
     }
     return { faults, how }
   }

@@ -12,6 +12,7 @@ import { listAnswers } from '../../db/feedback-answers.ts'
 import { listFeedback } from '../../db/feedback-reports.ts'
 import { listHandOvers } from '../../db/mail-exchangers.ts'
 import { listProbes } from '../../db/mail-probes.ts'
+import { findLink } from '../../db/organization-links.ts'
 import { listRelays } from '../../db/reporter-relays.ts'
 import {
   findAccount,
@@ -31,7 +32,7 @@ import { describeReport } from '../api/reports.ts'
 import type { FormReader } from '../pages/form.ts'
 import { ownFormPage } from '../pages/form-page.ts'
 import type { Site } from '../site.ts'
-import { asksForCode, isProven } from './password.ts'
+import { asksForCode, isProven, proofFault } from './password.ts'
 
 /** The account's own data, without anything that gives access to it. */
 async function describeAccount(
@@ -39,7 +40,7 @@ async function describeAccount(
   { pool, clock }: Pick<Site, 'pool' | 'clock'>,
 ) {
   const now = clock()
-  const [account, settings, consents, tokens, sessions, mailIn, way, webhooks, karmas] =
+  const [account, settings, consents, tokens, sessions, mailIn, way, webhooks, karmas, link] =
     await Promise.all([
       findAccount(pool, id),
       findReporterSettings(pool, id),
@@ -50,6 +51,7 @@ async function describeAccount(
       describeWay(id, pool),
       listWebhooks(pool, id),
       findKarmas(pool, [id]),
+      findLink(pool, id),
     ])
   return {
     exported_at: now,
@@ -64,6 +66,11 @@ async function describeAccount(
     karma_counts: karmas[0]?.counts,
     tokens,
     sessions,
+    organization: link && {
+      issuer: link.issuer,
+      subject: link.subject,
+      linked_at: link.linkedAt,
+    },
     mail_in_address_since: mailIn?.since ?? null,
     ...way,
     webhooks: webhooks.map(({ url, events, state, createdAt }) => ({
@@ -258,9 +265,9 @@ export function exportRoutes(site: Needs): Router {
     view: 'pages/account/export',
     title: 'ownAccount.export.title',
     data: async ({ reporter }) => ({ asksForCode: await asksForCode(site, reporter) }),
-    async take({ req, res, texts, form, reporter }) {
+    async take({ req, res, form, reporter }) {
       const isOwner = await isProven(req, form, reporter, site)
-      if (!isOwner) return { faults: { now: texts('ownAccount.wrongProof') } }
+      if (!isOwner) return { faults: { now: proofFault(req) } }
       await sendArchive(res, reporter, site)
       return undefined
     },

@@ -18,7 +18,8 @@ type ProofNeeds = Pick<Site, 'pool' | 'clock' | 'config' | 'credentials' | 'limi
 
 /**
  * Verifies the account owner by the password, and by a code if two-step verification is on. This is
- * required before irreversible actions.
+ * required before irreversible actions. A person who signed in at the provider of the organization
+ * must have done so again within the last minutes.
  */
 export async function isProven(
   req: Request,
@@ -26,6 +27,8 @@ export async function isProven(
   reporter: Reporter,
   site: ProofNeeds,
 ): Promise<boolean> {
+  const { atProvider } = visitOf(req)
+  if (atProvider) return atProvider.isFresh
   await limitSignIn(req, site, reporter.email)
   const password = form.bytes('now')?.toString('utf8') ?? ''
   const caller = await site.credentials.byPasswordNow(reporter.email, password)
@@ -33,6 +36,13 @@ export async function isProven(
   if (!caller.hasTotp) return true
   const keys = { db: site.pool, secret: site.config.secret }
   return takeCode(keys, reporter.id, form.text('now_code') ?? '', site.clock())
+}
+
+/** What to say after `isProven` was false. */
+export function proofFault(req: Request): string {
+  const { texts, atProvider } = visitOf(req)
+  if (!atProvider) return texts('ownAccount.wrongProof')
+  return texts('organization.notConfirmed', { name: atProvider.name })
 }
 
 /** Whether a form must also ask for a code. */
@@ -102,12 +112,12 @@ function moveRoutes(site: Needs): Router {
 
 type OwnForm = OwnCall & { form: Form }
 
-async function takeNewPassword({ req, texts, form, reporter }: OwnForm, site: Needs) {
+async function takeNewPassword({ req, form, reporter }: OwnForm, site: Needs) {
   const chosen = await newPasswordOf(req, form, reporter.email)
   const proven = await isProven(req, form, reporter, site)
   if (!proven || 'fault' in chosen) {
     const faults = {
-      ...(!proven && { now: texts('ownAccount.wrongProof') }),
+      ...(!proven && { now: proofFault(req) }),
       ...('fault' in chosen && { password: chosen.fault }),
     }
     return { faults }
@@ -124,7 +134,7 @@ async function takeNewAddress(call: OwnForm, site: Needs) {
   if (address === undefined || !proven) {
     const faults = {
       ...(address === undefined && { email: texts('account.badEmail') }),
-      ...(!proven && { now_address: texts('ownAccount.wrongProof') }),
+      ...(!proven && { now_address: proofFault(req) }),
     }
     return { faults, email: form.text('email') }
   }

@@ -19,7 +19,7 @@ import { localPath } from '../pages/sign-in.ts'
 import { limitSignIn } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
-import { isProven } from './password.ts'
+import { isProven, proofFault } from './password.ts'
 
 type Needs = Pick<
   Site,
@@ -50,10 +50,10 @@ export function secondStepRoutes(site: Needs): Router {
       }
     },
     async take(call) {
-      const { req, texts, form, reporter } = call
+      const { req, form, reporter } = call
       if (form.text('do') === 'on') return takeFirstCode(call, site)
       if (await isProven(req, form, reporter, site)) return afterProof(call, site)
-      return { faults: { now: texts('ownAccount.wrongProof') } }
+      return { faults: { now: proofFault(req) } }
     },
   })
 }

@@ -4,7 +4,7 @@ import { type Action, messageOf, type Outcome, runAction } from '../../actions.t
 import { concealKeys } from '../../mail/conceal-keys.ts'
 import type { Reporter } from '../../db/reporters.ts'
 import { includesRole } from '../../roles.ts'
-import { asksForCode, isProven } from '../account/password.ts'
+import { asksForCode, isProven, proofFault } from '../account/password.ts'
 import { type Form, readForm } from '../pages/form.ts'
 import { isPasswordFresh, notePassword } from '../pages/session.ts'
 import { requireReporter } from '../pages/signed-in.ts'
@@ -79,8 +79,9 @@ export function postAction(site: Site, page: ActionPage) {
 const proofFields = ['now', 'now_code', tokenField]
 
 /**
- * Whether the person behind a session entered the password a few minutes ago, or with this form.
- * Otherwise shows a page that asks for it and contains the form, so that nothing is entered twice.
+ * Whether the person behind a session entered the password a few minutes ago, or with this form, or
+ * signed in at the provider a few minutes ago. Otherwise shows a page that asks for it and contains
+ * the form, so that nothing is entered twice.
  */
 async function isConfirmed(
   req: Request,
@@ -94,16 +95,16 @@ async function isConfirmed(
     await notePassword(req, now)
     return true
   }
-  const { texts } = visitOf(req)
+  const { texts, atProvider } = visitOf(req)
   sendAdminPage(req, res, {
     view: 'admin/accounts/confirm',
-    title: texts('confirmation.title'),
+    title: texts(atProvider ? 'organization.confirm.title' : 'confirmation.title'),
     status: 403,
     data: {
       fields: form.fields().filter(([name]) => !proofFields.includes(name)),
       target: req.originalUrl,
       asksForCode: await asksForCode(site, person),
-      faults: isGiven ? { now: texts('confirmation.wrong') } : {},
+      faults: isGiven ? { now: proofFault(req) } : {},
     },
   })
   return false

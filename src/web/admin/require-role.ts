@@ -29,28 +29,35 @@ export function declaredRoles(handler: object): Permissions | undefined {
 /** Passes on the requests of people whose role is at least this one. */
 export function requireRole(site: Pick<Site, 'pool' | 'config'>, role: Role): RequestHandler {
   const check: RequestHandler = async (req, res, next) => {
-    if (await mayUse(req, site, role)) return next()
+    const lack = await findLack(req, site, role)
+    if (!lack) return next()
     // Sent back to this page only if it can be loaded again.
-    res.redirect(303, '/account/second-step?for=role')
+    const back = req.method === 'GET' ? req.originalUrl : '/admin'
+    const signIn = `/sign-in?for=role&next=${encodeURIComponent(back)}`
+    res.redirect(303, lack === 'provider' ? signIn : '/account/second-step?for=role')
   }
   return declareRoles(check, { '': { role } })
 }
 
 /**
- * Whether the visitor has the role. False if only the second step of the account is missing.
+ * What is missing to use a role that the account has: a second step, or a sign-in at the provider
+ * of the organization. Undefined if the visitor may use the role.
  *
- * @throws ProblemError if the visitor does not have the role
+ * @throws ProblemError if the account does not have the role
  */
-async function mayUse(
+async function findLack(
   req: Request,
   { pool, config }: Pick<Site, 'pool' | 'config'>,
   role: Role,
-): Promise<boolean> {
+): Promise<'second step' | 'provider' | undefined> {
   const { reporter } = visitOf(req)
-  if (includesRole(reporter?.role ?? null, role)) return true
-  const account =
-    reporter && config.isSecondStepRequired ? await findAccount(pool, reporter.id) : undefined
-  if (account && includesRole(account.role, role)) return false
+  if (includesRole(reporter?.role ?? null, role)) return undefined
+  const { isSecondStepRequired, oidc } = config
+  const mayLack = isSecondStepRequired || oidc !== undefined
+  const account = reporter && mayLack ? await findAccount(pool, reporter.id) : undefined
+  if (account && includesRole(account.role, role)) {
+    return oidc && !oidc.localAccounts.includes(account.email) ? 'provider' : 'second step'
+  }
   throw new ProblemError('not-allowed', `This needs the role “${role}”.`)
 }
 

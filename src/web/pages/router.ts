@@ -2,6 +2,7 @@ import { type NextFunction, type Request, type Response, Router } from 'express'
 import { confirmRoutes, forgottenRoutes } from '../account/choose-password.ts'
 import { eraseRoutes } from '../account/erase.ts'
 import { exportRoutes } from '../account/export.ts'
+import { organizationRoutes } from '../account/organization.ts'
 import { passwordRoutes } from '../account/password.ts'
 import { secondStepCodeRoutes, secondStepRoutes } from '../account/second-step.ts'
 import { sessionRoutes, tokenRoutes } from '../account/sessions.ts'
@@ -54,6 +55,7 @@ export function pageRoutes(site: Site): Router {
   router.use(docsRoutes(site))
   router.use(languageRoutes(site))
   router.use(signInRoutes(site))
+  if (site.provider) router.use(organizationRoutes(site, site.provider))
   router.use(privacyRoutes(site), signUpRoutes(site), confirmRoutes(site), forgottenRoutes(site))
   router.use(secondStepCodeRoutes(site), passwordRoutes(site), secondStepRoutes(site))
   router.use(tokenRoutes(site), sessionRoutes(site), exportRoutes(site), eraseRoutes(site))

@@ -179,8 +179,15 @@ declare module 'express-session' {
       /** Derived from the entered password; invalid after a password change. */
       passwordMark: string
     }
-    /** When the person last entered the password in this session. ISO 8601. */
+    /**
+     * When the person last entered the password in this session, or at the provider of the
+     * organization. ISO 8601.
+     */
     provenAt: string
+    /** Whether the session was opened by a sign-in at the provider of the organization. */
+    isByProvider: boolean
+    /** Lets the owner begin to link the account to a person at the provider, once. */
+    linking: string
     /** The encrypted secret of a second step being set up, in base64. */
     totpSetup: string
   }
@@ -228,13 +235,15 @@ function cookieSecret(key: Buffer): string {
 
 /**
  * Opens the session of a reporter under a new id, so that an earlier id is useless (session
- * fixation), and marks the browser as a known device of the account.
+ * fixation), and marks the browser as a known device of the account. `atProvider` is given if the
+ * person signed in at the provider of the organization: when the person proved who it is there.
  */
 export async function openSession(
   req: Request,
   { id: reporterId, email }: Pick<Reporter, 'id' | 'email'>,
   life: SessionLife,
   site: Pick<Site, 'clock' | 'config'>,
+  atProvider?: { provenAt: Date },
 ): Promise<void> {
   if (req.res) rememberDevice(req, req.res, email, site)
   await ended(req, 'regenerate')
@@ -242,6 +251,10 @@ export async function openSession(
   session.reporterId = reporterId
   session.isRemembered = life === 'remembered'
   name(req, site.clock())
+  if (atProvider) {
+    session.isByProvider = true
+    session.provenAt = atProvider.provenAt.toISOString()
+  }
   if (session.isRemembered) session.cookie.maxAge = REMEMBERED_MS
   await saveSession(req)
 }
@@ -287,12 +300,12 @@ export async function useSession(req: Request, now: Date): Promise<string | unde
   return reporterId
 }
 
-/** Whether the person entered the password in this session a few minutes ago. */
+/** Whether the person proved a few minutes ago, in this session, to be the owner. */
 export function isPasswordFresh({ session }: Request, now: Date): boolean {
   return now.getTime() - Date.parse(session.provenAt ?? '1970-01-01') < PROVEN_MS
 }
 
-/** Stores that the person entered the password now. */
+/** Stores when the person proved to be the owner. */
 export async function notePassword(req: Request, now: Date): Promise<void> {
   req.session.provenAt = now.toISOString()
   await saveSession(req)

@@ -109,6 +109,7 @@ export function settingsRoutes(site: Needs): Router {
         wantsAdvice: settings?.wantsAdvice ?? true,
         wantsSummary: settings?.wantsSummary ?? false,
         howTo: howToForward(texts),
+        organization: site.config.oidc?.name,
       }
     },
     async take({ texts, form, reporter }) {

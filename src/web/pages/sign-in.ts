@@ -17,17 +17,20 @@ type Needs = Pick<
 /** The pages for signing in and out. The form uses the field names of older clients. */
 export function signInRoutes(site: Needs): Router {
   const router = Router()
+  const show = (req: Request, res: Response, answer: SignInAnswer) =>
+    sendSignIn(req, res, answer, site.config)
   router.get('/sign-in', (req, res) => {
     const next = localPath(req.query['next'], '')
     const { reporter } = visitOf(req)
-    if (reporter) return res.redirect(303, next || landingOf(reporter))
-    sendSignIn(req, res, site, { next, status: 200, done: req.query['done'] })
+    const isForRole = req.query['for'] === 'role' && site.config.oidc !== undefined
+    if (reporter && !isForRole) return res.redirect(303, next || landingOf(reporter))
+    show(req, res, { next, status: 200, done: isForRole ? 'role' : req.query['done'] })
   })
   router.post('/sign-in', async (req, res) => {
     const form = await readShortForm(req, res, site)
     const asked = localPath(form.text('next'), '')
     const caller = await takePassword(req, form, site)
-    if (!caller) return sendSignIn(req, res, site, { next: asked, status: 401, wrong: true })
+    if (!caller) return show(req, res, { next: asked, status: 401, wrong: true })
     const { id, email, role, life } = caller
     const next = asked || landingOf(caller)
     if (caller.hasTotp) {
@@ -45,23 +48,28 @@ export function signInRoutes(site: Needs): Router {
   })
   router.post('/sign-out', async (req, res) => {
     await readShortForm(req, res, site)
+    const { atProvider } = visitOf(req)
     await closeSession(req)
-    res.redirect(303, '/')
+    res.redirect(303, atProvider ? '/signed-out' : '/')
   })
   return router
 }
 
+type SignInAnswer = { next: string; status: number; wrong?: boolean; done?: unknown }
+
 function sendSignIn(
   req: Request,
   res: Response,
-  { config }: Pick<Site, 'config'>,
-  answer: { next: string; status: number; wrong?: boolean; done?: unknown },
+  answer: SignInAnswer,
+  { dataDir, oidc }: Site['config'],
 ): void {
   const { texts, isTrial } = visitOf(req)
   const notes: Record<string, string> = {
     reset: texts('account.reset.done'),
     over: texts('account.secondStep.over'),
     move: texts('account.move.otherAccount'),
+    unlinked: texts('organization.link.ended'),
+    role: texts('organization.forRole', { name: oidc?.name ?? '' }),
   }
   sendPage(req, res, {
     view: 'pages/sign-in',
@@ -71,7 +79,9 @@ function sendSignIn(
       next: answer.next,
       wrong: answer.wrong ?? false,
       note: notes[String(answer.done)],
-      trial: isTrial && texts('trial.accounts', { file: `${config.dataDir}/accounts.json` }),
+      trial: isTrial && texts('trial.accounts', { file: `${dataDir}/accounts.json` }),
+      organization: oidc?.name,
+      way: `/sign-in/organization?next=${encodeURIComponent(answer.next)}`,
     },
   })
 }

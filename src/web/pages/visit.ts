@@ -1,18 +1,29 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { NextFunction, Request, Response } from 'express'
 import { findReporter, findReporterSettings, type Reporter } from '../../db/reporters.ts'
 import { DAY_MS } from '../../durations.ts'
+import { confirmRole } from '../../people/organization.ts'
 import { usableRole } from '../../roles.ts'
 import { chooseLanguage, isLanguage } from '../../texts/choose-language.ts'
 import { type Language, type Texts, textsIn } from '../../texts/messages.ts'
 import { systemRandom } from '../../world.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { useSession } from './session.ts'
+import { isPasswordFresh, useSession } from './session.ts'
 
 type Needs = Pick<
   Site,
-  'pool' | 'publicUrl' | 'config' | 'clock' | 'statistics' | 'callers' | 'isTrial'
+  | 'pool'
+  | 'publicUrl'
+  | 'config'
+  | 'clock'
+  | 'statistics'
+  | 'callers'
+  | 'log'
+  | 'outage'
+  | 'provider'
+  | 'isTrial'
 >
 
 /** The visitor of a page, and the language. */
@@ -28,6 +39,11 @@ export type Visit = {
   hasStatistics?: boolean
   /** Whether the page shows that this is a trial instance. */
   isTrial?: boolean
+  /**
+   * The provider at which the visitor signed in, and whether a dangerous action needs no new
+   * sign-in there. Undefined for other visitors.
+   */
+  atProvider?: { name: string; isFresh: boolean } | undefined
   /** The token for forms of a session; undefined before `identifyVisitor` has run. */
   tokenOf?: (sessionId: string) => string
   /** Whether a form has the token of a session, also if it was shown before the secret changed. */
@@ -35,6 +51,8 @@ export type Visit = {
 }
 
 const LANGUAGE_MS = 365 * DAY_MS
+/** Maximum time in milliseconds for which a page waits for the provider of the organization. */
+const CONFIRM_MS = 5_000
 const visits = new WeakMap<Request, Visit>()
 
 /** Identifies the visitor before any page is rendered. */
@@ -95,11 +113,17 @@ export function useEnglish(req: Request): void {
   visits.set(req, { ...visitOf(req), language: 'en', isLanguageStated: true, texts })
 }
 
-async function recognize(
-  req: Request,
-  id: string,
-  { pool, config, callers }: Needs,
-): Promise<void> {
+async function recognize(req: Request, id: string, site: Needs): Promise<void> {
+  const { pool, config, callers, clock, outage } = site
+  const proof = req.session.isByProvider === true ? 'provider' : 'password'
+  if (proof === 'provider') {
+    const asked = outage.run(
+      () => confirmRole(site, id),
+      () => undefined,
+    )
+    // A slow provider delays one page a little, and its answer takes effect with the next one.
+    await Promise.race([asked, wait(CONFIRM_MS, undefined, { ref: false })])
+  }
   const find = async () => {
     const [account, settings] = await Promise.all([
       findReporter(pool, id),
@@ -111,8 +135,15 @@ async function recognize(
   if (!found) return
   const { account, settings } = found
   const { email } = account
-  const reporter = { id, email, role: usableRole(account, config.isSecondStepRequired) }
-  visits.set(req, { ...visitOf(req), ...inLanguage(req, settings?.language), reporter })
+  const now = clock()
+  const reporter = { id, email, role: usableRole(account, config, { proof, now }) }
+  const { oidc } = config
+  const atProvider =
+    oidc && proof === 'provider'
+      ? { name: oidc.name, isFresh: isPasswordFresh(req, now) }
+      : undefined
+  const own = inLanguage(req, settings?.language)
+  visits.set(req, { ...visitOf(req), ...own, reporter, atProvider })
 }
 
 function inLanguage(req: Request, account: string | null | undefined) {

@@ -61,7 +61,7 @@ test('ten minutes after the password, a dangerous action asks for it again', asy
   expect(await roleOf(ann.id)).toBe('viewer')
   const wrong = await give(ann.email, 'operator', { now: 'a wrong password' })
   expect([wrong.status, await roleOf(ann.id)]).toEqual([403, 'viewer'])
-  expect(await wrong.text()).toContain('This password or code is wrong.')
+  expect(await wrong.text()).toContain('The password or the code is not right.')
   const right = await give(ann.email, 'operator', { now: boss.password })
   expect([right.status, await roleOf(ann.id)]).toEqual([303, 'operator'])
   // The password counts for the next action too.
