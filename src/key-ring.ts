@@ -17,6 +17,8 @@ const purposes = {
   'second step': { label: 'second step', outlivesLeak: true },
   'keys of a letter': { label: 'keys of a letter', outlivesLeak: true },
   'known callers': { label: 'known callers' },
+  'provider flow': { label: 'provider flow' },
+  'refresh token': { label: 'refresh token', outlivesLeak: true },
   'return path': { label: 'return path 1' },
   'answer address': { label: 'answer address 1' },
   'letter return path': { label: 'letter return path 1' },

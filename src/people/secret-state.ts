@@ -29,6 +29,9 @@ const fates: Record<KeyPurpose, Fate> = {
   'second step': { is: 'converted' },
   'keys of a letter': { is: 'converted' },
   'known callers': days(1),
+  'provider flow': days(1),
+  // The sessions at the provider end by then.
+  'refresh token': days(180),
   'return path': stored,
   'answer address': stored,
   'letter return path': stored,

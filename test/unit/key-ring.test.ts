@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { openBytes, sealBytes } from '../../src/db/sealed-bytes.ts'
+import { openBytes, sealBytes, type SealedFor } from '../../src/db/sealed-bytes.ts'
 import { consumerLink, parseConsumerToken } from '../../src/feedback/enroll.ts'
 import { redactionKey } from '../../src/evidence/codes.ts'
 import { createKeyRing, type KeyPurpose, keyPurposes, type KeyRing } from '../../src/key-ring.ts'
@@ -58,7 +58,7 @@ const address =
   }
 
 const sealed =
-  (purpose: 'second step' | 'keys of a letter' | 'known callers'): Issue =>
+  (purpose: SealedFor['purpose']): Issue =>
   (secret) => {
     const bytes = sealBytes(Buffer.from('text'), { purpose, owner: 'ann' }, secret)
     return (other) => openBytes(bytes, { purpose, owner: 'ann' }, other) !== undefined
@@ -99,6 +99,8 @@ const issues: Record<KeyPurpose, Issue> = {
   'second step': sealed('second step'),
   'keys of a letter': sealed('keys of a letter'),
   'known callers': sealed('known callers'),
+  'provider flow': sealed('provider flow'),
+  'refresh token': sealed('refresh token'),
   'return path': address((reportId, its) => composeReturnPath({ reportId, number: 1 }, its)),
   'answer address': address((reportId, its) => composeAnswerAddress({ reportId, number: 1 }, its)),
   'letter return path': address(composeLetterReturnPath),
@@ -145,6 +147,7 @@ const issues: Record<KeyPurpose, Issue> = {
 const outlivingLeak: readonly KeyPurpose[] = [
   'second step',
   'keys of a letter',
+  'refresh token',
   'mailbox user',
   'audit log',
   'simulation',
