@@ -419,7 +419,7 @@ function isClosedPipe(error: unknown): boolean {
 
 /** Whether the message of an error is sufficient without a stack. */
 function isPlain(error: Error): boolean {
-  return ['DatabaseUnavailable', 'DatabaseUnsuitable'].includes(error.name)
+  return ['BusyError', 'DatabaseUnavailable', 'DatabaseUnsuitable'].includes(error.name)
 }
 
 async function help(): Promise<number> {

@@ -1,6 +1,6 @@
 import type { App } from '../app.ts'
 import type { Config } from '../config.ts'
-import { UsageError } from '../errors.ts'
+import { BusyError, UsageError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { Described, Operations } from './command.ts'
 
@@ -21,11 +21,18 @@ export async function describe(command: Command): Promise<readonly Described[]> 
   return 'describe' in command ? command.describe() : [command]
 }
 
+/** What a subject's module exports. */
+type Subject = {
+  operations: Operations
+  /** Returns why no operation can run, for commands that must not wait for the database. */
+  findObstacle?: (config: Config) => Promise<string | undefined>
+}
+
 /**
  * Creates a command from the actions and queries of a subject. These, and the code that runs them,
  * are loaded when the command runs: otherwise every command would take 0.1 s longer.
  */
-export function operatorCommand(load: () => Promise<{ operations: Operations }>) {
+export function operatorCommand(load: () => Promise<Subject>) {
   return {
     describe: async () => {
       const { describeAll } = await import('./command.ts')
@@ -33,8 +40,10 @@ export function operatorCommand(load: () => Promise<{ operations: Operations }>)
     },
     run: async ({ args, config, log }: CommandContext) => {
       const { runOperation } = await import('./command.ts')
-      const { operations } = await load()
+      const { operations, findObstacle } = await load()
       const open = async (work: (app: App) => Promise<number>) => {
+        const obstacle = await findObstacle?.(config)
+        if (obstacle !== undefined) throw new BusyError(obstacle, 0)
         const { withDatabase } = await import('../processes/open-app.ts')
         return withDatabase(config, log, work)
       }

@@ -14,6 +14,7 @@ import { createReadHealth } from '../health/read-health.ts'
 import { textsIn } from '../texts/messages.ts'
 import { inEnglish } from '../texts/phrases.ts'
 import { columns, defineQuery, type Operations } from './command.ts'
+import { describeSilence } from './silent-database.ts'
 
 const list = defineQuery({
   name: 'health list',
@@ -38,6 +39,9 @@ const showKey = defineQuery({
   print: (_, { config }) =>
     Promise.resolve(shownWebhookKey(alarmWebhookKeys(config)[0] ?? Buffer.of())),
 })
+
+/** These commands do not wait for a database that hangs. */
+export const findObstacle = describeSilence
 
 /** The operations of `signalpost health`. */
 export const operations: Operations = [

@@ -1,10 +1,18 @@
 import { z } from 'zod'
 import { oneOf } from '../actions.ts'
 import { feedbackStates, listOutbox } from '../db/feedback-reports.ts'
+import { listWaitingMails } from '../feedback/list-waiting.ts'
 import { releaseHeld, resendRefused, retryMail } from '../feedback/release-held.ts'
 import { defineQuery, type Operations } from './command.ts'
 
 const LINES_MAX = 1_000
+
+const waiting = defineQuery({
+  name: 'outbox waiting',
+  summary: 'list where mail waits, by desk: how much, since when, why and until when',
+  input: z.object({}),
+  print: (_, app) => listWaitingMails(app),
+})
 
 const list = defineQuery({
   name: 'outbox list',
@@ -14,4 +22,4 @@ const list = defineQuery({
 })
 
 /** The operations of `signalpost outbox`. */
-export const operations: Operations = [list, releaseHeld, resendRefused, retryMail]
+export const operations: Operations = [list, waiting, releaseHeld, resendRefused, retryMail]

@@ -66,6 +66,17 @@ export function listDeadIds(
 }
 
 /**
+ * Deletes the dead letters of scheduled queues that a later run has made superfluous, such as that
+ * of a job whose process was killed: each run does all the work that there is.
+ */
+export async function deleteOvertaken(db: Db): Promise<void> {
+  await db.query(sql`
+    delete from pgboss.job using chore_runs as run
+    where job.name = 'dead-letter' and job.state < 'active' and job.source_name = run.queue
+      and run.fault is null and run.started_at > job.source_created_on`)
+}
+
+/**
  * The data fields that contain the time since which a job has been postponed. A job that has been
  * postponed for too long is given up.
  */

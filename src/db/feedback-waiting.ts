@@ -161,13 +161,45 @@ async function withdrawWhere(tx: Db, which: Sql, now: Date): Promise<FeedbackKey
   return [...rows, ...(await withdrawMerged(tx, rows, now))]
 }
 
-/** Makes the waiting feedback of a consumer due at an instant, unless it is due earlier. */
-export async function advanceDueFeedback(tx: Db, consumerId: string, dueAt: Date): Promise<void> {
-  await tx.query(sql`update feedback_reports set due_at = ${dueAt}
+/**
+ * Makes the waiting feedback of a consumer due at an instant, unless it is due earlier. Returns the
+ * number of feedback reports that this changed.
+ */
+export async function advanceDueFeedback(tx: Db, consumerId: string, dueAt: Date): Promise<number> {
+  const { rowCount } = await tx.query(sql`update feedback_reports set due_at = ${dueAt}
     where consumer_id = ${consumerId} and state = 'waiting' and due_at > ${dueAt}`)
   await tx.query(sql`update feedback_reports set due_at = ${dueAt}
     where consumer_id = ${consumerId} and state = 'shadowed' and finished_at is null
       and due_at > ${dueAt}`)
+  return rowCount ?? 0
+}
+
+/** Unsent feedback reports to a consumer in one state. */
+export type WaitingFeedback = {
+  consumerId: string
+  state: 'queued' | 'waiting' | 'held'
+  mails: number
+  /** When the oldest was created, and when the first is due, if it waits for that. */
+  since: Date
+  dueAt: Date | null
+  /** The report of the oldest. */
+  reportId: string
+}
+
+/** Returns what is not sent yet by consumer and state, those that have waited longest first. */
+export function listWaitingFeedback(db: Db, limit: number): Promise<WaitingFeedback[]> {
+  return preparedRowsOf(db)`
+    select consumer_id as "consumerId", state, count(*)::int as mails, min(created_at) as since,
+      min(due_at) as "dueAt", min(report_id::text) as "reportId"
+    from feedback_reports where state in ('queued', 'waiting', 'held')
+    group by consumer_id, state order by min(created_at), consumer_id limit ${limit}`
+}
+
+/** Returns the reports with queued feedback to a consumer, oldest first. */
+export function listQueuedReports(tx: Db, consumerId: string, limit: number): Promise<string[]> {
+  return valuesOf(tx)`
+    select report_id as id from feedback_reports
+    where consumer_id = ${consumerId} and state = 'queued' order by report_id limit ${limit}`
 }
 
 /**

@@ -6,7 +6,7 @@ import pg from 'pg'
 import { DatabaseUnsuitable } from '../errors.ts'
 import { type Backend, prepareBackend } from './backend.ts'
 import { lockKeys } from './lock-keys.ts'
-import type { Db } from './pool.ts'
+import { type Db, withClient } from './pool.ts'
 import { hasTable, numberOf, valuesOf } from './rows.ts'
 import { splitStatements } from './split-statements.ts'
 
@@ -43,38 +43,32 @@ export async function expectedMigrations(): Promise<string[]> {
 /** Whether a process can start on a database; `empty`: it lacks the tables or the seed. */
 export type DatabaseState = 'ready' | 'empty' | 'away'
 
-/** Checks the database once over a separate connection; never throws. */
-export async function databaseState(databaseUrl: string): Promise<DatabaseState> {
-  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 })
-  client.on('error', () => undefined)
-  try {
-    await client.connect()
+const CHECKING = { name: 'signalpost check', waitMs: 5_000 }
+
+/**
+ * Checks the database once over a separate connection; never throws. A server that does not answer
+ * within `waitMs` is away.
+ */
+export function databaseState(
+  databaseUrl: string,
+  waitMs: number = CHECKING.waitMs,
+): Promise<DatabaseState> {
+  return withClient(databaseUrl, { ...CHECKING, waitMs }, async (client) => {
     const { rows } = await client.query<{ ready: boolean }>(sql`
       select to_regclass('pgboss.queue') is not null
       and to_regclass('public.installation') is not null as ready`)
     const isReady = rows[0]?.ready === true && (await findShingleSeed(client)) !== undefined
-    return isReady ? 'ready' : 'empty'
-  } catch {
-    return 'away'
-  } finally {
-    await client.end().catch(() => undefined)
-  }
+    return isReady ? ('ready' as const) : ('empty' as const)
+  }).catch(() => 'away' as const)
 }
 
 /** Whether a database of ours answers and may be written to; never throws. */
-export async function isWritable(databaseUrl: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 })
-  client.on('error', () => undefined)
-  try {
-    await client.connect()
+export function isWritable(databaseUrl: string): Promise<boolean> {
+  return withClient(databaseUrl, CHECKING, async (client) => {
     const { rows } = await client.query<{ isReadOnly: boolean }>(sql`
       select current_setting('transaction_read_only')::boolean as "isReadOnly" from installation`)
     return rows[0]?.isReadOnly === false
-  } catch {
-    return false
-  } finally {
-    await client.end().catch(() => undefined)
-  }
+  }).catch(() => false)
 }
 
 /** What a check of an installation reads from its server. */
@@ -96,14 +90,11 @@ export type ServerFacts = {
  *
  * @throws when the server does not answer
  */
-export async function findServerFacts(
+export function findServerFacts(
   databaseUrl: string,
   localAccounts: readonly string[] = [],
 ): Promise<ServerFacts> {
-  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 })
-  client.on('error', () => undefined)
-  try {
-    await client.connect()
+  return withClient(databaseUrl, CHECKING, async (client) => {
     const { rows } = await client.query<Omit<ServerFacts, 'ran' | 'isTooNew' | 'localAdmins'>>(sql`
       select current_setting('server_version_num')::int as version, transaction_timestamp() as at,
         has_schema_privilege('public', 'create') as "mayCreate"`)
@@ -118,9 +109,7 @@ export async function findServerFacts(
     )
     const localAdmins = localAccounts.length > 0 ? await countLocalAdmins(client, localAccounts) : 0
     return { ...facts, ran: await listRan(client), isTooNew, localAdmins }
-  } finally {
-    await client.end().catch(() => undefined)
-  }
+  })
 }
 
 function countLocalAdmins(db: Db, addresses: readonly string[]): Promise<number> {

@@ -114,18 +114,20 @@ const isIdle = sql`state < 'active' and start_after > pgboss.job_now()
 /**
  * Makes postponed jobs due in two seconds, and returns their number. Jobs whose attempt may still
  * be running keep waiting for its end. With `failedSince`, retries wait on unless they failed since
- * then, so that those with other causes do not use up their attempts.
+ * then, so that those with other causes do not use up their attempts. With `reportIds`, only jobs
+ * about these reports.
  */
 export async function startPostponedJobs(
   tx: Db,
   names: readonly string[],
-  { failedSince }: { failedSince?: Date } = {},
+  { failedSince, reportIds }: { failedSince?: Date; reportIds?: readonly string[] } = {},
 ): Promise<number> {
   const { rowCount } = await tx.query(sql`
     update pgboss.job set start_after = pgboss.job_now() + interval '2 seconds'
     where name = any(${names}::text[]) and ${isIdle}
       and (${failedSince}::timestamptz is null or state = 'created'
-        or started_on >= ${failedSince}::timestamptz)`)
+        or started_on >= ${failedSince}::timestamptz)
+      and (${reportIds}::text[] is null or data ->> 'reportId' = any(${reportIds}::text[]))`)
   return rowCount ?? 0
 }
 
@@ -209,3 +211,21 @@ export async function gatherQueueStatistics(db: Db): Promise<void> {
 }
 
 const empty = { ready: 0, deferred: 0, oldestJobSeconds: 0, longestWaitSeconds: 0 }
+
+/** When the jobs with some ids in their data start, with the error of their last attempt. */
+export type NextTry = { id: string; at: Date; reason: string | null }
+
+/** Returns the next attempts of the jobs of a queue whose data field `key` is one of `ids`. */
+export function listNextTries(
+  db: Db,
+  queue: string,
+  key: JobKey,
+  ids: readonly string[],
+): Promise<NextTry[]> {
+  return rowsOf(db)`
+    select data ->> ${key}::text as id, min(start_after) as at,
+      max(coalesce(output ->> 'message', output -> 'value' ->> 'message')) as reason
+    from pgboss.job
+    where name = ${queue} and state < 'active' and data ->> ${key}::text = any(${ids}::text[])
+    group by 1`
+}

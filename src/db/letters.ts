@@ -3,6 +3,7 @@ import { WEEK_MS } from '../durations.ts'
 import { uuidFloor } from '../world.ts'
 import type { ReleasedState } from './feedback-waiting.ts'
 import type { Db } from './pool.ts'
+import { preparedRowsOf } from './prepared.ts'
 import { changesAny, type Packed, rowOf, rowsOf, valuesOf } from './rows.ts'
 
 /**
@@ -216,4 +217,13 @@ export function listLetterResults(
       and lower(address) = lower(${address})
       and coalesce(finished_at, created_at) >= ${since}
     order by 2 limit 1000`
+}
+
+/** Returns what is not sent yet by state; `id` is the oldest letter of each. */
+export function listWaitingLetters(
+  db: Db,
+): Promise<{ state: 'queued' | 'held'; mails: number; since: Date; id: string }[]> {
+  return preparedRowsOf(db)`
+    select state, count(*)::int as mails, min(created_at) as since, min(id::text) as id
+    from letters where state in ('queued', 'held') group by state order by 3`
 }

@@ -180,7 +180,7 @@ export async function inTransaction<T>(pool: Pool, work: (tx: Db) => Promise<T>)
  */
 export type Pooling = 'session' | 'transaction'
 
-const CONNECT_MS = 5_000
+const POOLING = { name: 'signalpost pooling', waitMs: 5_000 }
 const ANSWER_MS = 2_000
 /** Maximum number of attempts. One suffices while no other client uses the pooler. */
 const ROUNDS = 25
@@ -195,11 +195,11 @@ const ROUNDS = 25
  * @throws the error of the database or of `pg` when the database is unavailable
  */
 export async function findPooling(databaseUrl: string): Promise<Pooling> {
-  return withClient(databaseUrl, async (first) => {
+  return withClient(databaseUrl, POOLING, async (first) => {
     const { rows } = await first.query<Served>(SERVED)
     // A pooler reports a made-up process id at connection; PostgreSQL reports the real one.
     if (rows[0]?.pid === processOf(first)) return 'session'
-    return withClient(databaseUrl, async (second) => {
+    return withClient(databaseUrl, POOLING, async (second) => {
       for (let round = 0; round < ROUNDS; round++) {
         if (await changesServer(first, second, round)) return 'transaction'
       }
@@ -248,11 +248,22 @@ function unfit(cause: unknown): DatabaseUnsuitable {
   )
 }
 
-async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+/**
+ * Runs `work` on a connection of its own. Connecting and each statement take `waitMs` at most, also
+ * if the server hangs.
+ *
+ * @throws the error of the database or of `pg`
+ */
+export async function withClient<T>(
+  url: string,
+  { name, waitMs }: { name: string; waitMs: number },
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
   const client = new pg.Client({
     connectionString: url,
-    application_name: 'signalpost pooling',
-    connectionTimeoutMillis: CONNECT_MS,
+    application_name: name,
+    connectionTimeoutMillis: waitMs,
+    query_timeout: waitMs,
   })
   client.on('error', () => undefined)
   try {

@@ -2,7 +2,9 @@ import { z } from 'zod'
 import { type Action, type ActionContext, defineAction, wholeNumber } from '../actions.ts'
 import { listConsumers } from '../db/consumers.ts'
 import {
+  advanceDueFeedback,
   type HeldChoice,
+  listQueuedReports,
   queueShadowed,
   type ReleasedState,
   releaseFeedback,
@@ -50,27 +52,56 @@ export const resendRefused = defineRelease('refused', {
   role: 'operator',
 })
 
+/** The maximum number of queued reports of a desk whose jobs are tried at once. */
+const QUEUED_MAX = 5_000
+
 /**
  * Tries our mail server again without waiting for the end of the pause, with all mail that waits
- * for another attempt, whatever it waits for. Mail that is being sent is not tried a second time.
+ * for another attempt, whatever it waits for, and with what is held since SMTP_URL was not set.
+ * Mail that is being sent is not tried a second time. With an address, only the mail to that desk,
+ * which then waits for the end of no hour or day, but for the end of a pause of the desk.
  */
 export const retryMail = defineAction({
   name: 'outbox retry',
-  summary: 'try to send postponed mail now',
+  summary: 'send waiting mail now: all, or that to one desk',
   audit: 'retry mail',
   role: 'operator',
-  input: z.object({}),
+  input: z.object({ to: z.string().optional().meta({ value: 'ADDRESS' }) }),
   messages: {
     retried: (count: number) =>
-      count === 1 ? '1 postponed mail is tried now.' : `${count} postponed mails are tried now.`,
+      count === 1 ? '1 waiting mail is tried now.' : `${count} waiting mails are tried now.`,
   },
-  async run(tx, _, { at }) {
-    await endPause(tx, at)
-    await noteResumed(tx, at)
-    const count = await startPostponedJobs(tx, resumedQueueNames)
-    return { done: 'retried', count, audit: `${count} postponed mails` }
+  async run(tx, { to }, context: ActionContext<'boss' | 'config'>) {
+    const { boss, at, config, count: before } = context
+    const which = await choiceOf(tx, { to, number: 1 })
+    if (!which) return { problems: [noSuchConsumer] }
+    const held = { to, number: 1, from: 'held', now: at } as const
+    const [feedback = 0, letters = 0] =
+      config.smtpUrl === undefined
+        ? []
+        : [
+            await queueFeedback(tx, boss, held),
+            to === undefined ? await queueLetters(tx, boss, held) : 0,
+          ]
+    // Later transactions only release what is still held.
+    const postponed = before > 0 ? 0 : await retryPostponed(tx, which, at)
+    const count = feedback + letters + postponed
+    const audit = `${count} waiting mails${to === undefined ? '' : ` to ${to}`}`
+    return { done: 'retried', count, audit, isPartial: Math.max(feedback, letters) === AT_ONCE }
   },
 })
+
+async function retryPostponed(tx: Db, which: HeldChoice, at: Date): Promise<number> {
+  await endPause(tx, at)
+  await noteResumed(tx, at)
+  if (which === 'all' || !('consumerId' in which)) {
+    return startPostponedJobs(tx, resumedQueueNames)
+  }
+  const { consumerId } = which
+  const waiting = await advanceDueFeedback(tx, consumerId, at)
+  const reportIds = await listQueuedReports(tx, consumerId, QUEUED_MAX)
+  return waiting + (await startPostponedJobs(tx, [forwardReport.name], { reportIds }))
+}
 
 function defineRelease(
   from: ReleasedState,
@@ -98,13 +129,15 @@ function defineRelease(
           ? await queueFeedback(tx, boss, selection)
           : await queueLetters(tx, boss, selection)
       if (count === undefined) {
-        return { problems: [{ field: 'to', message: 'No consumer has this address.' }] }
+        return { problems: [noSuchConsumer] }
       }
       const audit = count > 0 ? [messages[done]?.(count) ?? ''] : []
       return { done, count, audit, isPartial: count === AT_ONCE }
     },
   })
 }
+
+const noSuchConsumer = { field: 'to', message: 'No consumer has this address.' }
 
 type Selection = z.output<typeof input> & { from: ReleasedState; now: Date }
 

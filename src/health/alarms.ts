@@ -1,10 +1,31 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../durations.ts'
 import type { Phrase } from '../phrase.ts'
-import { type Condition, type ConditionCode, conditionCodes, definitionOf } from './conditions.ts'
+import {
+  type Cause,
+  type Condition,
+  type ConditionCode,
+  conditionCodes,
+  definitionOf,
+} from './conditions.ts'
 
 type AlarmLevel = 'warning' | 'critical'
 
-export type Alarm = { code: ConditionCode; level: AlarmLevel; reason: Phrase }
+/** What a message says of a bad condition, and what to do about it. */
+type Account = {
+  reason: Phrase
+  advice: ConditionCode | Cause
+  /** The name of the action that repairs it. */
+  action: string | null
+}
+
+export type Alarm = Account & { code: ConditionCode; level: AlarmLevel }
+
+/**
+ * An alarm that was sent and is not over. `good`: the condition is good, and the alarm is over if
+ * it stays so. `unclear`: it is unknown or could not be evaluated, or another condition explains
+ * it. Its account is of when it was last bad.
+ */
+export type StandingAlarm = Alarm & { now: 'bad' | 'good' | 'unclear' }
 
 /** One message to the operators, about everything that belongs together. */
 export type AlarmMessage = {
@@ -13,8 +34,7 @@ export type AlarmMessage = {
   /** What is new or has become worse. */
   raised: readonly Alarm[]
   over: readonly ConditionCode[]
-  /** What else is still wrong. */
-  standing: readonly Alarm[]
+  standing: readonly StandingAlarm[]
 }
 
 /** What is known about a condition. Times are in ISO 8601. */
@@ -28,6 +48,9 @@ type Watched = {
   /** The times at which it became good while its alarm stood. */
   endedAt: readonly string[]
   reason: Phrase | null
+  /** Absent in the state of earlier versions. */
+  advice?: Account['advice']
+  action?: Account['action']
 }
 
 /**
@@ -108,7 +131,7 @@ export function decideAlarms(
   if (isFull || ageOf(groupedSince, now) < GROUP_MS) {
     return { state: { ...next, groupedSince }, message: undefined }
   }
-  return announce(next, due, now)
+  return announce(next, due, { now, conditions })
 }
 
 type Due = { raised: Alarm[]; over: ConditionCode[] }
@@ -140,17 +163,18 @@ function atTime(state: AlarmState, now: Date): AlarmState {
 
 function watch(
   before: Watched,
-  { level, reason, silencedUntil }: Condition,
+  { level, reason, advice, action, silencedUntil }: Condition,
   { now, isHidden }: { now: Date; isHidden: boolean },
 ): Watched {
   const none = { badSince: null, criticalSince: null, goodSince: null }
   if (level === 'unknown') return { ...before, ...none }
   const isSilenced = silencedUntil !== null
   if (isBad(level)) {
-    if (isHidden || isSilenced) return { ...before, ...none, reason }
+    const account = { reason, advice, action }
+    if (isHidden || isSilenced) return { ...before, ...none, ...account }
     const badSince = before.badSince ?? iso(now)
     const criticalSince = level === 'critical' ? (before.criticalSince ?? iso(now)) : null
-    return { ...before, badSince, criticalSince, goodSince: null, reason }
+    return { ...before, badSince, criticalSince, goodSince: null, ...account }
   }
   if (isSilenced) return { ...before, ...none, notified: null }
   const isEnd = before.badSince !== null && before.notified !== null
@@ -171,8 +195,9 @@ function dueOf(
     const level = held(one.criticalSince) ? 'critical' : held(one.badSince) ? 'warning' : undefined
     const isWorse =
       level && (one.notified === null || (one.notified === 'warning' && level === 'critical'))
-    if (isWorse && one.reason && !(isQuiet && level === 'warning')) {
-      due.raised.push({ code, level, reason: one.reason })
+    const account = accountOf(code, one)
+    if (isWorse && account && !(isQuiet && level === 'warning')) {
+      due.raised.push({ code, level, ...account })
     }
     const overMs = one.endedAt.length >= FLAPS ? FLAPPING_OVER_MS : OVER_MS
     const isOver = one.goodSince !== null && ageOf(one.goodSince, now) >= overMs
@@ -185,7 +210,7 @@ function dueOf(
 function announce(
   state: AlarmState,
   { raised, over }: Due,
-  now: Date,
+  { now, conditions }: { now: Date; conditions: readonly Condition[] },
 ): { state: AlarmState; message: AlarmMessage } {
   const watched = { ...state.watched }
   for (const { code, level } of raised) {
@@ -193,7 +218,7 @@ function announce(
   }
   for (const code of over) watched[code] = { ...(watched[code] ?? unwatched), notified: null }
   const codes = new Set(raised.map(({ code }) => code))
-  const standing = standingOf(watched).filter(({ code }) => !codes.has(code))
+  const standing = standingOf(watched, conditions).filter(({ code }) => !codes.has(code))
   const ended = standing.length > 0 ? 'update' : 'all-clear'
   const kind = raised.length > 0 ? 'alarm' : ended
   return {
@@ -213,8 +238,10 @@ function remind(
   const silenced = new Set(
     conditions.filter(({ silencedUntil }) => silencedUntil).map(({ code }) => code),
   )
-  const standing = standingOf(state.watched).filter(({ code }) => !silenced.has(code))
-  const maySend = standing.some(({ level }) => level === 'critical' || !isQuiet)
+  const standing = standingOf(state.watched, conditions).filter(({ code }) => !silenced.has(code))
+  const maySend = standing.some(
+    ({ level, now: state }) => state !== 'good' && (level === 'critical' || !isQuiet),
+  )
   const isDue = state.listedAt === null || ageOf(state.listedAt, now) >= DAY_MS
   if (!maySend || !isDue) return { state, message: undefined }
   return {
@@ -223,12 +250,25 @@ function remind(
   }
 }
 
-function standingOf(watched: AlarmState['watched']): Alarm[] {
+function standingOf(
+  watched: AlarmState['watched'],
+  conditions: readonly Condition[],
+): StandingAlarm[] {
+  // While the database is away, only that is evaluated.
+  const evaluated = new Set(conditions.map(({ code }) => code))
   return conditionCodes.flatMap((code) => {
     const one = watched[code]
-    if (!one?.notified || !one.reason) return []
-    return [{ code, level: one.notified, reason: one.reason }]
+    const account = one && accountOf(code, one)
+    if (!one?.notified || !account) return []
+    const known = one.badSince !== null ? 'bad' : one.goodSince !== null ? 'good' : 'unclear'
+    const now = evaluated.has(code) ? known : 'unclear'
+    return [{ code, level: one.notified, ...account, now }]
   })
+}
+
+function accountOf(code: ConditionCode, one: Watched): Account | undefined {
+  const { reason, advice = code, action = definitionOf(code).action ?? null } = one
+  return reason === null ? undefined : { reason, advice, action }
 }
 
 /** Whether an instant is in the quiet hours, which may include midnight. */

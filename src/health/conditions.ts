@@ -68,11 +68,11 @@ const conditions = {
   'mail-leaving': tooMuch('seconds', 10, 2 * MINUTE, {
     holdSeconds: 20,
     action: 'outbox retry',
-    page: '/admin/outbox',
+    page: '/admin/outbox/waiting',
   }),
   'feedback-owed': tooMuch('seconds', 5 * MINUTE, HOUR, {
     hiddenBy: ['mail-leaving'],
-    page: '/admin/outbox?state=queued',
+    page: '/admin/outbox/waiting',
   }),
   'letters-owed': tooMuch('seconds', 5 * MINUTE, HOUR, {
     hiddenBy: ['mail-leaving'],
@@ -81,7 +81,12 @@ const conditions = {
   'mail-coming-in': tooMuch('days', 7, null, { page: '/admin/inbox' }),
   'inbound-handled': tooMuch('seconds', 5 * MINUTE, HOUR, { page: '/admin/inbox' }),
   bounces: tooMuch('percent', 20, 50, { page: '/admin/outbox?state=bounced' }),
-  'dead-letters': tooMuch('count', 1, 100, { action: 'queue retry', page: '/admin/dead-letters' }),
+  // A scheduled job that was killed is done by its next run, and then is no dead letter.
+  'dead-letters': tooMuch('count', 1, 100, {
+    holdSeconds: 2 * MINUTE,
+    action: 'queue retry',
+    page: '/admin/dead-letters',
+  }),
   'queues-paused': tooMuch('seconds', 1, null, {
     holdSeconds: 5 * MINUTE,
     action: 'queue resume',
@@ -114,11 +119,42 @@ export function definitionOf(code: ConditionCode): Definition {
   return conditions[code]
 }
 
+/**
+ * Causes that need another advice than the one of their condition. `start-process`: the process
+ * that would know does not run.
+ */
+export const causes = [
+  ...(['unmeasured', 'start-process', 'not-yet', 'database-full', 'spool-fault'] as const),
+  ...([
+    'spool-refused',
+    'mail-held',
+    'mail-still-held',
+    'mail-never-left',
+    'queue-paused',
+  ] as const),
+  ...(['networks-refused', 'certificate-unreadable', 'dkim-without-dns'] as const),
+  'dkim-unread',
+] as const
+
+export type Cause = (typeof causes)[number]
+
+/** The action and the page, if any, of causes that have others than their condition. */
+const remedies: Partial<Record<Cause, Pick<Definition, 'action' | 'page'>>> = {
+  unmeasured: {},
+  'start-process': {},
+  'not-yet': {},
+  'mail-held': { page: '/admin/outbox?state=held' },
+  'mail-never-left': { page: '/admin/outbox/waiting' },
+  'queue-paused': { action: 'queue resume', page: '/admin/queues' },
+}
+
 /** The value of a condition, or its level if that does not depend on a value. */
 export type Measurement = {
   value?: number
   level?: Level
   reason: Phrase
+  /** What is wrong, if another advice helps than that of the condition. */
+  cause?: Cause
   /** When it began, if that is known. */
   since?: Date
 }
@@ -138,6 +174,8 @@ export type Condition = {
   unit: Unit
   bounds: Bounds
   reason: Phrase
+  /** The end of the code of the advice. */
+  advice: ConditionCode | Cause
   since: Date | null
   silencedUntil: Date | null
   silenceReason: string | null
@@ -152,12 +190,13 @@ export function judgeCondition(
   settings: ConditionSettings,
   now: Date,
 ): Condition {
-  const { unit, bounds, isLowBad = false, action, page } = definitionOf(code)
+  const { unit, bounds, isLowBad = false, ...usual } = definitionOf(code)
   const its = {
     warning: settings.warning ?? bounds.warning,
     critical: settings.critical ?? bounds.critical,
   }
-  const { value, reason, since } = measured
+  const { value, reason, since, cause } = measured
+  const { action, page } = (cause && remedies[cause]) ?? usual
   const silencedUntil = settings.silencedUntil ?? null
   const isSilenced = silencedUntil !== null && silencedUntil > now
   return {
@@ -167,6 +206,7 @@ export function judgeCondition(
     unit,
     bounds: its,
     reason,
+    advice: cause ?? code,
     since: since ?? null,
     silencedUntil: isSilenced ? silencedUntil : null,
     silenceReason: isSilenced ? (settings.silenceReason ?? null) : null,

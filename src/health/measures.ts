@@ -19,14 +19,19 @@ import { countWaitingMail, findMailRelay } from '../db/mail-relay.ts'
 import { findActiveModel } from '../db/models.ts'
 import { GENERATION_DAYS } from '../db/partitions.ts'
 import type { Db } from '../db/pool.ts'
-import { listChoreRuns, listQueueControls } from '../db/queue-controls.ts'
+import {
+  allQueues,
+  listChoreRuns,
+  listQueueControls,
+  type QueueControl,
+} from '../db/queue-controls.ts'
 import { listRuleProcesses, newestRuleVersion, type RuleProcess } from '../db/rule-sets.ts'
 import { DAY_MS, DAY_SECONDS } from '../durations.ts'
 import { reasonOf, sqlState } from '../errors.ts'
 import { phrase } from '../phrase.ts'
 import { deadLetterQueue, refreshNetworksName } from '../queue/define-queue.ts'
 import { uuidTime } from '../world.ts'
-import type { ConditionCode, Measurement } from './conditions.ts'
+import type { Cause, ConditionCode, Measurement } from './conditions.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { RunningProcess } from './heartbeat.ts'
 
@@ -37,6 +42,7 @@ type Measuring = Pick<App, 'config'> & {
   owed: Promise<OldestOwed>
   inbound: ReturnType<typeof findInboundTimes>
   judging: Promise<RuleProcess[]>
+  controls: Promise<QueueControl[]>
   now: Date
   processes: readonly RunningProcess[]
   /** When an operator stated that a backup was made. */
@@ -55,6 +61,7 @@ export function measuringAt(
     owed: findOldestOwed(db, now),
     inbound: findInboundTimes(db),
     judging: listRuleProcesses(db, new Date(now.getTime() - RULES_MS)),
+    controls: listQueueControls(db),
   }
 }
 
@@ -76,19 +83,25 @@ export const measures: Readonly<Record<ConditionCode, Measure>> = {
   database: { measure: measureWrites, everyMs: 8_000 },
   spool: { measure: measureSpool },
   'reports-analyzed': {
-    measure: async ({ db, now }) => waiting(await findOldestUnanalyzed(db), now),
+    measure: async ({ db, now, controls }) => {
+      const found = waiting(await findOldestUnanalyzed(db), now)
+      return unlessPaused(found, 'analyze-report', await controls)
+    },
   },
   'analysis-failed': { measure: measureFailed },
   'mail-leaving': { measure: measureLeaving },
   'feedback-owed': {
-    measure: async ({ owed, now }) => waiting((await owed).feedback, now),
+    measure: async ({ owed, now, controls }) =>
+      unlessPaused(waiting((await owed).feedback, now), 'forward-report', await controls),
   },
   'letters-owed': {
-    measure: async ({ owed, now }) => waiting((await owed).letters, now),
+    measure: async ({ owed, now, controls }) =>
+      unlessPaused(waiting((await owed).letters, now), 'send-letter', await controls),
   },
   'mail-coming-in': { measure: measureComingIn },
   'inbound-handled': {
-    measure: async ({ inbound, now }) => waiting((await inbound).waitingSince, now),
+    measure: async ({ inbound, now, controls }) =>
+      unlessPaused(waiting((await inbound).waitingSince, now), 'handle-inbound', await controls),
   },
   bounces: { measure: measureBounces, everyMs: 60_000 },
   'dead-letters': { measure: measureDeadLetters },
@@ -125,8 +138,30 @@ function waiting(since: Date | null, now: Date): Measurement {
   return { value, since, reason: phrase('health-waiting', { duration: value }) }
 }
 
-function unknown(reason: Measurement['reason']): Promise<Measurement> {
-  return Promise.resolve({ level: 'unknown', reason })
+/** What waits in a paused queue needs no other repair than its resumption. */
+function unlessPaused(
+  found: Measurement,
+  queue: string,
+  controls: readonly QueueControl[],
+): Measurement {
+  const isPaused = controls.some((one) => {
+    return one.pausedAt !== null && (one.queue === queue || one.queue === allQueues)
+  })
+  return isPaused && found.since !== undefined ? { ...found, cause: 'queue-paused' } : found
+}
+
+function unknown(reason: Measurement['reason'], cause?: Cause): Promise<Measurement> {
+  return Promise.resolve({ level: 'unknown', reason, ...(cause && { cause }) })
+}
+
+const noHeartbeats = () => unknown(phrase('health-no-heartbeats'), 'start-process')
+
+/** Why no process of this name tells a fact: it does not run, or it has not collected it yet. */
+function untold(processes: readonly RunningProcess[], name: string): Promise<Measurement> {
+  const isRunning = running(processes).some((one) => one.name === name)
+  return isRunning
+    ? unknown(phrase('health-not-yet', { name }), 'not-yet')
+    : unknown(phrase('health-no-process', { name }), 'start-process')
 }
 
 function off(setting: string): Promise<Measurement> {
@@ -140,10 +175,10 @@ async function measureWrites({ db, processes }: Measuring): Promise<Measurement>
     await writeTemporary(db)
   } catch (error) {
     if (sqlState(error) !== DISK_FULL) throw error
-    const reason = phrase('health-database-away', { reason: reasonOf(error) })
-    return { level: 'critical', reason }
+    const reason = phrase('health-database-full', { reason: reasonOf(error) })
+    return { level: 'critical', reason, cause: 'database-full' }
   }
-  if (processes.length === 0) return unknown(phrase('health-no-heartbeats'))
+  if (processes.length === 0) return noHeartbeats()
   const value = Math.max(0, Math.min(...processes.map(({ silentSeconds }) => silentSeconds)))
   return { value, reason: phrase('health-stored', { duration: value }) }
 }
@@ -152,15 +187,17 @@ function measureSpool({ processes, now }: Measuring): Promise<Measurement> {
   const found = running(processes).flatMap(({ host, facts }) => {
     return facts.spool ? [{ host, ...facts.spool }] : []
   })
-  if (found.length === 0) return unknown(phrase('health-no-process', { name: 'web' }))
+  if (found.length === 0) return untold(processes, 'web')
   const faulty = found.find(({ fault }) => typeof fault === 'string')
   if (faulty) {
     const said = { host: faulty.host, reason: faulty.fault ?? '' }
-    return Promise.resolve({ level: 'warning', reason: phrase('health-spool-fault', said) })
+    const reason = phrase('health-spool-fault', said)
+    return Promise.resolve({ level: 'warning', reason, cause: 'spool-fault' })
   }
   const count = Math.max(...found.map(({ unstorable }) => unstorable))
   if (count > 0) {
-    return Promise.resolve({ level: 'warning', reason: phrase('health-spool-files', { count }) })
+    const reason = phrase('health-spool-files', { count })
+    return Promise.resolve({ level: 'warning', reason, cause: 'spool-refused' })
   }
   const [oldest] = found.flatMap(({ oldestAt }) => oldestAt ?? []).toSorted()
   return Promise.resolve(waiting(oldest === undefined ? null : new Date(oldest), now))
@@ -172,7 +209,7 @@ async function measureFailed({ db, now }: Measuring): Promise<Measurement> {
   return { value, reason: phrase('health-failed', { count: value }) }
 }
 
-async function measureLeaving({ db, config, now }: Measuring): Promise<Measurement> {
+async function measureLeaving({ db, config, owed, now }: Measuring): Promise<Measurement> {
   const { refusedSince, reply, acceptedAt } = await findMailRelay(db)
   if (refusedSince !== null) {
     const value = secondsSince(refusedSince, now)
@@ -180,14 +217,22 @@ async function measureLeaving({ db, config, now }: Measuring): Promise<Measureme
     return { value, since: refusedSince, reason: phrase('health-mail-refused', said) }
   }
   if (config.smtpUrl === undefined) {
-    return { level: 'warning', reason: phrase('health-mail-held') }
+    return { level: 'warning', reason: phrase('health-mail-held'), cause: 'mail-held' }
   }
-  if (acceptedAt === null) return unknown(phrase('health-mail-none'))
   const { waiting: unsent } = await countWaitingMail(db)
   const held = unsent.filter(({ state }) => state === 'held')
   if (held.length > 0) {
     const count = held.reduce((sum, { mails }) => sum + mails, 0)
-    return { level: 'warning', reason: phrase('health-mail-still-held', { count }) }
+    const reason = phrase('health-mail-still-held', { count })
+    return { level: 'warning', reason, cause: 'mail-still-held' }
+  }
+  if (acceptedAt === null) {
+    const { feedback, letters } = await owed
+    const [since] = [feedback, letters].flatMap((at) => at ?? []).toSorted((a, b) => +a - +b)
+    if (!since) return unknown(phrase('health-mail-none'))
+    const value = secondsSince(since, now)
+    const reason = phrase('health-mail-never-left', { duration: value })
+    return { value, since, reason, cause: 'mail-never-left' }
   }
   const duration = secondsSince(acceptedAt, now)
   return { value: 0, reason: phrase('health-mail-accepted', { duration }) }
@@ -216,8 +261,8 @@ async function measureDeadLetters({ db, now }: Measuring): Promise<Measurement> 
   return { value, reason: phrase('health-dead', { count: value }) }
 }
 
-async function measurePaused({ db, now }: Measuring): Promise<Measurement> {
-  const paused = (await listQueueControls(db)).flatMap(({ queue, pausedAt }) =>
+async function measurePaused({ controls, now }: Measuring): Promise<Measurement> {
+  const paused = (await controls).flatMap(({ queue, pausedAt }) =>
     pausedAt ? [{ queue, pausedAt }] : [],
   )
   const since = paused.map(({ pausedAt }) => pausedAt).toSorted((a, b) => +a - +b)[0]
@@ -235,19 +280,21 @@ async function measureCounters({ db, now }: Measuring): Promise<Measurement> {
 
 const LOOK_UP = 'find-contact'
 
-async function measureRegistries({ db, config, now }: Measuring): Promise<Measurement> {
+async function measureRegistries({ db, config, controls, now }: Measuring): Promise<Measurement> {
   if (config.rdapBootstrapUrl === undefined) return off('RDAP_BOOTSTRAP_URL')
   const [backlog] = await listBacklogs(db, [LOOK_UP], now)
   const value = backlog?.oldestJobSeconds ?? 0
   if (value === 0) return { value, reason: phrase('health-none-waiting') }
-  return { value, reason: phrase('health-waiting', { duration: value }) }
+  const since = new Date(now.getTime() - value * 1_000)
+  const found = { value, since, reason: phrase('health-waiting', { duration: value }) }
+  return unlessPaused(found, LOOK_UP, await controls)
 }
 
 function measureDns({ processes, config, now }: Measuring): Promise<Measurement> {
   if (config.dnsServers === 'none') return off('DNS_SERVERS')
   const answers = running(processes).flatMap(({ facts }) => facts.dns ?? [])
   const asked = answers.filter(({ answeredAt, fault }) => answeredAt !== null || fault !== null)
-  if (asked.length === 0) return unknown(phrase('health-no-process', { name: 'work' }))
+  if (asked.length === 0) return untold(processes, 'work')
   const ages = asked.map(({ answeredAt, fault }) => {
     const age = answeredAt === null ? Infinity : secondsSince(new Date(answeredAt), now)
     return { fault, age }
@@ -270,7 +317,7 @@ async function measureNetworks({ db, now }: Measuring): Promise<Measurement> {
   const refreshed = (await listChoreRuns(db)).find(({ queue }) => queue === refreshNetworksName)
   if (refreshed && refreshed.fault !== null) {
     const reason = phrase('health-networks-refused', { reason: refreshed.fault })
-    return { level: 'warning', since: refreshed.endedAt, reason }
+    return { level: 'warning', since: refreshed.endedAt, reason, cause: 'networks-refused' }
   }
   const imports = await listImports(db)
   const oldest = imports.find(({ source }) => source !== SAMPLE)
@@ -280,16 +327,20 @@ async function measureNetworks({ db, now }: Measuring): Promise<Measurement> {
   return { value: duration / DAY_SECONDS, reason: phrase('health-networks', said) }
 }
 
+const noneJudges: Measurement = {
+  ...{ level: 'unknown', reason: phrase('health-none-judges'), cause: 'start-process' },
+}
+
 async function measureRules({ db, judging }: Measuring): Promise<Measurement> {
   const [newest, processes] = await Promise.all([newestRuleVersion(db), judging])
-  if (processes.length === 0) return { level: 'unknown', reason: phrase('health-none-judges') }
+  if (processes.length === 0) return noneJudges
   const value = processes.filter(({ version }) => version !== newest).length
   return { value, reason: phrase('health-rules', { count: value, version: newest }) }
 }
 
 async function measureModels({ db, judging }: Measuring): Promise<Measurement> {
   const [active, processes] = await Promise.all([findActiveModel(db), judging])
-  if (processes.length === 0) return { level: 'unknown', reason: phrase('health-none-judges') }
+  if (processes.length === 0) return noneJudges
   const value = processes.filter(({ modelVersion }) => modelVersion !== (active ?? null)).length
   return { value, reason: phrase('health-models', { count: value }) }
 }
@@ -302,14 +353,14 @@ function running(processes: readonly RunningProcess[]): RunningProcess[] {
 }
 
 function measureProcesses({ processes }: Measuring): Promise<Measurement> {
-  if (processes.length === 0) return unknown(phrase('health-no-heartbeats'))
+  if (processes.length === 0) return noHeartbeats()
   const silent = processes.toSorted((a, b) => b.silentSeconds - a.silentSeconds)[0]
   const value = Math.max(0, silent?.silentSeconds ?? 0)
   const seen = running(processes)
   const missing = needed.find((name) => !processes.some((one) => one.name === name))
   if (missing !== undefined) {
     const reason = phrase('health-no-process', { name: missing })
-    return Promise.resolve({ level: 'critical', reason })
+    return Promise.resolve({ level: 'critical', reason, cause: 'start-process' })
   }
   if (!silent || seen.length === processes.length) {
     return Promise.resolve({ value, reason: phrase('health-processes', { count: seen.length }) })
@@ -324,7 +375,7 @@ function measureClocks({ processes }: Measuring): Promise<Measurement> {
     return { host, value: Math.abs(clockAheadSeconds) }
   })
   const worst = ahead.toSorted((a, b) => b.value - a.value)[0]
-  if (!worst) return unknown(phrase('health-no-heartbeats'))
+  if (!worst) return noHeartbeats()
   const { host, value } = worst
   return Promise.resolve({ value, reason: phrase('health-clocks', { host, duration: value }) })
 }
@@ -334,7 +385,7 @@ function measureDisk({ processes }: Measuring): Promise<Measurement> {
     return disk ? [{ host, value: disk.freePercent }] : []
   })
   const fullest = disks.toSorted((a, b) => a.value - b.value)[0]
-  if (!fullest) return unknown(phrase('health-no-heartbeats'))
+  if (!fullest) return noHeartbeats()
   const { host, value } = fullest
   const reason = phrase('health-disk', { host, percent: Math.round(value) })
   return Promise.resolve({ value, reason })
@@ -361,11 +412,13 @@ async function measurePartitions({ db, now }: Measuring): Promise<Measurement> {
 function measureCertificate({ processes, config, now }: Measuring): Promise<Measurement> {
   const found = running(processes).flatMap(({ facts }) => facts.certificate ?? [])
   const [fault] = found.flatMap((one) => ('fault' in one ? [one.fault] : []))
-  if (fault !== undefined) return unknown(phrase('health-unmeasured', { reason: fault }))
+  if (fault !== undefined) {
+    return unknown(phrase('health-unmeasured', { reason: fault }), 'certificate-unreadable')
+  }
   const [endsAt] = found.flatMap((one) => ('endsAt' in one ? [one.endsAt] : [])).toSorted()
   if (endsAt === undefined) {
     if (config.receiveTlsCertFile === undefined) return off('RECEIVE_TLS_CERT_FILE')
-    return unknown(phrase('health-no-process', { name: 'receive' }))
+    return untold(processes, 'receive')
   }
   const duration = secondsSince(now, new Date(endsAt))
   const value = duration / DAY_SECONDS
@@ -375,8 +428,13 @@ function measureCertificate({ processes, config, now }: Measuring): Promise<Meas
 function measureDkim({ processes, config }: Measuring): Promise<Measurement> {
   if (config.dkim === undefined) return off('DKIM_KEY_FILE')
   const [found] = running(processes).flatMap(({ facts }) => facts.dkim ?? [])
-  if (!found) return unknown(phrase('health-no-process', { name: 'work' }))
-  if ('fault' in found) return unknown(phrase('health-unmeasured', { reason: found.fault }))
+  if (config.dnsServers === 'none') {
+    return unknown(phrase('health-dkim-without-dns'), 'dkim-without-dns')
+  }
+  if (!found) return untold(processes, 'work')
+  if ('fault' in found) {
+    return unknown(phrase('health-unmeasured', { reason: found.fault }), 'dkim-unread')
+  }
   const { domain, selector } = config.dkim
   const name = `${selector}._domainkey.${domain}`
   const value = found.state === 'matches' ? 0 : 1

@@ -41,19 +41,32 @@ const REMEMBERED_MS = 2_000
 type Remembered = { at: number; measured: Measurement }
 
 /**
- * Creates a function that measures all conditions. Callers within two seconds share one result;
- * measures that read much are repeated at their own, longer intervals.
+ * Creates a function that measures all conditions. Callers within two seconds, and while the
+ * database does not answer, share one result; measures that read much are repeated at their own,
+ * longer intervals.
  */
 export function createReadHealth(app: HealthNeeds): ReadHealth {
   const remembered = new Map<ConditionCode, Remembered>()
   let readAt = Number.NEGATIVE_INFINITY
   let reading: Promise<Health> | undefined
+  let isPending = false
   return ({ isFresh } = { isFresh: false }) => {
     const now = app.clock().getTime()
-    if (isFresh || !reading || now - readAt > REMEMBERED_MS || now < readAt) {
+    const isOld = now - readAt > REMEMBERED_MS || now < readAt
+    if (isFresh || !reading || (isOld && !isPending)) {
       readAt = now
-      reading = onConnection(app.pool, (db) => readHealth(app, db, remembered))
-      reading.catch(() => (reading = undefined))
+      isPending = true
+      const begun = onConnection(app.pool, (db) => readHealth(app, db, remembered))
+      const settled = (isUsable: boolean) => {
+        if (reading !== begun) return
+        isPending = false
+        if (!isUsable) reading = undefined
+      }
+      begun.then(
+        () => settled(true),
+        () => settled(false),
+      )
+      reading = begun
     }
     return reading
   }
@@ -100,5 +113,6 @@ const noSettings: Partial<HealthSettings> = {}
 /** A measure that fails is unknown, unless the database is away: then nothing is known. */
 function unmeasured(error: unknown): Measurement {
   if (isOutage(error)) throw error
-  return { level: 'unknown', reason: phrase('health-unmeasured', { reason: reasonOf(error) }) }
+  const reason = phrase('health-unmeasured', { reason: reasonOf(error) })
+  return { level: 'unknown', reason, cause: 'unmeasured' }
 }

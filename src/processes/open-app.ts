@@ -1,3 +1,5 @@
+import { statfs } from 'node:fs/promises'
+import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { App } from '../app.ts'
 import type { Config } from '../config.ts'
@@ -126,8 +128,7 @@ async function withUrl<T>(config: Config, work: (url: string) => Promise<T>): Pr
   // Only a process that has claimed the data folder may start a server on it, because this first
   // stops a server that is still running.
   const release = await claimDataDir(config.dataDir)
-  if (!release)
-    throw new DatabaseUnavailable('Signalpost is starting or stopping. Try again in a moment.')
+  if (!release) throw await unavailableNow(config, noted !== undefined)
   try {
     const password = await keptDatabasePassword(config.dataDir)
     const server = await startEmbedded({ dataDir: config.dataDir, password, settings: [] })
@@ -142,6 +143,28 @@ async function withUrl<T>(config: Config, work: (url: string) => Promise<T>): Pr
     await release()
   }
 }
+
+/** Why the embedded PostgreSQL of a running `start` cannot be used. */
+async function unavailableNow(
+  { dataDir }: Config,
+  hasStarted: boolean,
+): Promise<DatabaseUnavailable> {
+  if (!hasStarted) {
+    return new DatabaseUnavailable('Signalpost is starting or stopping. Try again in a moment.')
+  }
+  const disk = await statfs(dataDir).catch(() => undefined)
+  const isFull = disk !== undefined && disk.bavail * disk.bsize < FULL_BYTES
+  return new DatabaseUnavailable(
+    isFull
+      ? `The disk with ${dataDir} is full, so PostgreSQL cannot run. Free some space: ` +
+          'Signalpost then starts it by itself.'
+      : 'The embedded PostgreSQL does not answer. If that lasts, look at the end of ' +
+          `${path.join(dataDir, 'postgres.log')}.`,
+  )
+}
+
+/** Free bytes below which PostgreSQL may not start: it needs a file of 16 MB for its log. */
+const FULL_BYTES = 2 ** 24
 
 /** @throws UsageError on a front, which must not start a database of its own */
 export function refuseOnFront({ mainUrl }: Pick<Config, 'mainUrl'>): void {

@@ -2,7 +2,7 @@ import type { App } from '../app.ts'
 import { forgetReputations } from '../counting/fold-evidence.ts'
 import { deleteUnusedConsumers } from '../db/consumers.ts'
 import { listUnredeemed } from '../db/counter-rows.ts'
-import { listDeadIds } from '../db/dead-letters.ts'
+import { deleteOvertaken, listDeadIds } from '../db/dead-letters.ts'
 import { type JobKey, listIdsWithJobs } from '../db/jobs.ts'
 import { listOpenErasures } from '../db/erasures.ts'
 import { deleteExpiredRows, type Expiry } from '../db/expired-rows.ts'
@@ -215,7 +215,8 @@ function expiryOf(app: HouseNeeds, now: Date, oldest: Date): Expiry {
 /**
  * Marks reports as failed if the job of their analysis or contact search became a dead letter, and
  * inbound mails if their job did; a retry of the job can still handle them. This runs here because
- * the worker may have died with the job.
+ * the worker may have died with the job. Also deletes the dead letters of scheduled jobs whose work
+ * a later run has done.
  */
 export async function runMarkDead(app: HouseNeeds): Promise<void> {
   const since = new Date(app.clock().getTime() - DAY_MS)
@@ -225,6 +226,7 @@ export async function runMarkDead(app: HouseNeeds): Promise<void> {
   await markFailed(app, lookUps, 'analyzed', phrase('look-up-failed'))
   const mails = await listDeadIds(app.pool, 'mailId', mailQueueNames, since)
   if (mails.length > 0) await markMailsFailed(app.pool, mails)
+  await deleteOvertaken(app.pool)
 }
 
 async function markFailed(

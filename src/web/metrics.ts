@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from '@prometheus-io/client'
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
-import type { CounterHealth, ReadCounterHealth } from '../counting/run-roll-ups.ts'
+import type { ReadCounterHealth } from '../counting/run-roll-ups.ts'
 import { REPORTS } from '../db/counter-rows.ts'
 import type { Pool } from '../db/pool.ts'
 import type { Channel } from '../db/reports.ts'
@@ -8,10 +8,10 @@ import { listRuleProcesses, newestRuleVersion } from '../db/rule-sets.ts'
 import type { ReadHealth } from '../health/read-health.ts'
 import { RULE_PROCESS_FORGOTTEN_MS } from '../judging/live-rules.ts'
 import type { Health } from '../verdict/choose-contact.ts'
-import type { Clock } from '../world.ts'
+import { type Clock, inTime } from '../world.ts'
 import type { Outage } from '../outage/outage.ts'
 import type { Spool } from '../outage/spool.ts'
-import type { MailNow, QueueState, ReadMail, ReadQueues } from './read-backlogs.ts'
+import type { MailNow, ReadMail, ReadQueues } from './read-backlogs.ts'
 
 /** A registry of its own, and functions that add metrics to it. */
 function createRegistry(prefix: string) {
@@ -26,14 +26,13 @@ function createRegistry(prefix: string) {
   }
 }
 
-/** Composes the counter metrics from the database in the Prometheus text format. */
-type CounterMetrics = (health: CounterHealth) => Promise<string>
-
 /**
- * Uses a separate registry, so that the counter metrics can be left out while the database is
- * unavailable.
+ * Composes metrics in the Prometheus text format. Those from the database have registries of their
+ * own, and reject if it cannot be read.
  */
-function createCounterMetrics(): CounterMetrics {
+type MetricsText = () => Promise<string>
+
+export function createCounterMetrics(readCounters: ReadCounterHealth): MetricsText {
   const { registry, gauge, total } = createRegistry('signalpost_counts')
   const totals = {
     deltas: total('deltas', 'Increments rolled up since the database was created.'),
@@ -60,7 +59,8 @@ function createCounterMetrics(): CounterMetrics {
   }
   const tables = gauge('table_bytes', 'Size on disk, with partitions and indexes.', 'table')
 
-  return ({ shards, backlogs, gateBytes: bytes, tables: measured }) => {
+  return async () => {
+    const { shards, backlogs, gateBytes: bytes, tables: measured } = await readCounters()
     registry.resetMetrics()
     for (const shard of shards) {
       for (const [name, one] of entriesOf(totals)) one.inc(shard[name])
@@ -89,12 +89,8 @@ function entriesOf<Name extends string, T>(record: Record<Name, T>): [Name, T][]
   return Object.entries(record) as [Name, T][]
 }
 
-/** Metrics of outgoing mail in the Prometheus text format; empty if the database is unavailable. */
-export function createMailMetrics(readMail: ReadMail, clock: Clock): () => Promise<string> {
-  return async () => {
-    const mail = await readMail().catch(() => undefined)
-    return mail ? textOf(mail, clock()) : ''
-  }
+export function createMailMetrics(readMail: ReadMail, clock: Clock): MetricsText {
+  return async () => textOf(await readMail(), clock())
 }
 
 async function textOf({ relay, totals, waiting, refused }: MailNow, now: Date): Promise<string> {
@@ -129,7 +125,7 @@ async function textOf({ relay, totals, waiting, refused }: MailNow, now: Date): 
 export function createSpoolMetrics(
   { outage, spool }: { outage: Outage; spool: Spool },
   clock: Clock,
-): () => Promise<string> {
+): MetricsText {
   const { registry, gauge } = createRegistry('signalpost')
   const away = gauge('database_away_seconds', 'Duration of the outage of the database; 0: none.')
   const bytes = gauge('spool_bytes', 'Size of the reports on disk that wait for the database.')
@@ -148,10 +144,10 @@ export function createSpoolMetrics(
 }
 
 /**
- * Composes the health of the rules in every process that judges, in the Prometheus text format.
- * Each process stores its data every ten seconds. Empty while the database is unavailable.
+ * Composes the health of the rules in every process that judges. Each process stores its data every
+ * ten seconds.
  */
-export function createRuleMetrics(app: { pool: Pool; clock: Clock }): () => Promise<string> {
+export function createRuleMetrics(app: { pool: Pool; clock: Clock }): MetricsText {
   const { registry, gauge, total } = createRegistry('signalpost_rules')
   const newestHelp = 'The version of the rules that should be active; 0 is the shipped version.'
   const newest = gauge('newest_version', newestHelp)
@@ -165,10 +161,10 @@ export function createRuleMetrics(app: { pool: Pool; clock: Clock }): () => Prom
   const errors = total('errors', errorsHelp, 'process', 'id')
   return async () => {
     const since = new Date(app.clock().getTime() - RULE_PROCESS_FORGOTTEN_MS)
-    const read = Promise.all([newestRuleVersion(app.pool), listRuleProcesses(app.pool, since)])
-    const known = await read.catch(() => undefined)
-    if (!known) return ''
-    const [newestVersion, processes] = known
+    const [newestVersion, processes] = await Promise.all([
+      newestRuleVersion(app.pool),
+      listRuleProcesses(app.pool, since),
+    ])
     registry.resetMetrics()
     newest.set(newestVersion)
     for (const one of processes) {
@@ -187,18 +183,24 @@ export function createRuleMetrics(app: { pool: Pool; clock: Clock }): () => Prom
   }
 }
 
+/** What is known for certain when the health cannot be read. */
+const silentDatabase = [{ code: 'database', level: 'critical' }] as const
+
 /**
- * Composes the conditions of health in the Prometheus text format, one series for each level worse
- * than `ok`. Empty while the database is unavailable.
+ * Composes the conditions of health, one series for each level worse than `ok`. While the database
+ * does not answer in time, the condition `database` is critical, and the others are as last read.
  */
-export function createHealthMetrics(readHealth: ReadHealth): () => Promise<string> {
+export function createHealthMetrics(readHealth: ReadHealth): MetricsText {
   const { registry, gauge } = createRegistry('signalpost')
   const help = '1 if a condition of health has the level, otherwise 0.'
   const level = gauge('condition', help, 'condition', 'level')
   return async () => {
-    const health = await readHealth().catch(() => undefined)
-    if (!health) return ''
-    for (const condition of health.conditions) {
+    const health = await inTime(
+      readHealth().catch(() => undefined),
+      ANSWER_MS,
+      undefined,
+    )
+    for (const condition of health?.conditions ?? silentDatabase) {
       for (const one of ['unknown', 'warning', 'critical'] as const) {
         level.set({ condition: condition.code, level: one }, condition.level === one ? 1 : 0)
       }
@@ -262,17 +264,46 @@ function processMetrics(): Registry {
   return ofProcess
 }
 
+/** Maximum time in milliseconds to wait for the database. */
+const ANSWER_MS = 1_500
+
+/** Metrics as last composed, and when; `isNew` if that was for this request. */
+type LastText = { text: string; at: Date | undefined; isNew: boolean }
+
 /**
- * Creates the metrics of one server; those from the database are left out while it is unavailable.
- * `others` return the text of other registries.
+ * Returns the metrics of the database, or, if it does not answer in time, the last ones. One
+ * request at a time waits for the database.
  */
-export function createMetrics(
-  readQueues: ReadQueues,
-  countConsumers: CountConsumers,
-  readCounters: ReadCounterHealth,
-  others: readonly (() => Promise<string>)[],
-): Metrics {
+function keepLast(compose: MetricsText, clock: Clock): () => Promise<LastText> {
+  let last = { text: '', at: undefined as Date | undefined }
+  let composing: Promise<boolean> | undefined
+  const composeNew = async () => {
+    last = { text: await compose(), at: clock() }
+    return true
+  }
+  return async () => {
+    composing ??= composeNew()
+      .catch(() => false)
+      .finally(() => (composing = undefined))
+    const isNew = await inTime(composing, ANSWER_MS, false)
+    return { ...last, isNew }
+  }
+}
+
+/** The texts of one server besides its own registry. */
+type OtherMetrics = {
+  /** Composed in this process, also while the database is away. */
+  own: readonly MetricsText[]
+  /** Read from the database. While it does not answer, the last ones are repeated. */
+  fromDatabase: readonly MetricsText[]
+}
+
+/** Creates the metrics of one server. */
+export function createMetrics({ own, fromDatabase }: OtherMetrics, clock: Clock): Metrics {
   const { registry, gauge, total } = createRegistry('signalpost')
+  const ageHelp = 'Age of the metrics from the database, repeated while it is silent; 0: new.'
+  const age = gauge('database_metrics_age_seconds', ageHelp)
+  const kept = fromDatabase.map((compose) => keepLast(compose, clock))
   const outcomes = 'Reported messages by channel and result.'
   const intake = total('intake_messages', outcomes, 'channel', 'outcome')
   const requests = new Histogram({
@@ -282,41 +313,47 @@ export function createMetrics(
     buckets: seconds,
     registers: [registry],
   })
-  const consumersByHealth = gauge('consumers', 'Consumers by the state of their address.', 'health')
-  const showQueues = queueGauges(gauge)
-  const counterMetrics = createCounterMetrics()
   return {
     intake: { count: (channel, outcome) => intake.inc({ channel, outcome }) },
     requests: timed((method, route, status, took) =>
       requests.observe({ method, route, status }, took),
     ),
     async text() {
-      const counted = countConsumers().catch(() => [])
-      const counters = readCounters().catch(() => undefined)
-      showQueues(await readQueues().catch(() => []))
-      consumersByHealth.reset()
-      for (const { health, consumers } of await counted)
-        consumersByHealth.set({ health }, consumers)
-      const health = await counters
-      const counterText = health ? await counterMetrics(health) : ''
-      const texts = await Promise.all(others.map((text) => text()))
-      const own = await Promise.all([processMetrics().metrics(), registry.metrics()])
-      const body = [...own, ...texts, counterText].join('\n')
+      const [others, lasts] = await Promise.all([
+        Promise.all(own.map((compose) => compose())),
+        Promise.all(kept.map((read) => read())),
+      ])
+      const now = clock().getTime()
+      const agesMs = lasts.map(({ isNew, at }) => (isNew || !at ? 0 : now - at.getTime()))
+      age.set(Math.max(0, ...agesMs) / 1_000)
+      const first = await Promise.all([processMetrics().metrics(), registry.metrics()])
+      const body = [...first, ...others, ...lasts.map(({ text }) => text)].join('\n')
       return { contentType: registry.contentType, body }
     },
   }
 }
 
-function queueGauges(
-  gauge: ReturnType<typeof createRegistry>['gauge'],
-): (queues: readonly QueueState[]) => void {
+export function createConsumerMetrics(countConsumers: CountConsumers): MetricsText {
+  const { registry, gauge } = createRegistry('signalpost')
+  const consumers = gauge('consumers', 'Consumers by the state of their address.', 'health')
+  return async () => {
+    const counted = await countConsumers()
+    consumers.reset()
+    for (const one of counted) consumers.set({ health: one.health }, one.consumers)
+    return registry.metrics()
+  }
+}
+
+export function createQueueMetrics(readQueues: ReadQueues): MetricsText {
+  const { registry, gauge } = createRegistry('signalpost')
   const jobs = gauge('queue_jobs', 'Jobs by queue and state.', 'queue', 'state')
   const oldestHelp = 'Age of the oldest unfinished job since it was first due.'
   const oldest = gauge('queue_oldest_job_seconds', oldestHelp, 'queue')
   const waitingHelp = 'Seconds that the oldest ready job has been waiting for a worker.'
   const waiting = gauge('queue_longest_wait_seconds', waitingHelp, 'queue')
   const paused = gauge('queue_paused', '1 if operators paused the queue.', 'queue')
-  return (queues) => {
+  return async () => {
+    const queues = await readQueues()
     for (const one of [jobs, oldest, waiting, paused]) one.reset()
     for (const queue of queues) {
       for (const state of ['ready', 'active', 'deferred', 'failed'] as const) {
@@ -326,6 +363,7 @@ function queueGauges(
       waiting.set({ queue: queue.name }, queue.longestWaitSeconds)
       paused.set({ queue: queue.name }, queue.isPaused ? 1 : 0)
     }
+    return registry.metrics()
   }
 }
 

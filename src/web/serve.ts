@@ -5,6 +5,7 @@ import { createReadCounterHealth } from '../counting/run-roll-ups.ts'
 import { countConsumersByHealth } from '../db/consumers.ts'
 import type { Preview } from '../feedback/compose-feedback.ts'
 import type { ReadSample } from '../feedback/sample-report.ts'
+import { createLastKnown } from '../health/last-known.ts'
 import { createReadHealth } from '../health/read-health.ts'
 import { createMessageChecker } from '../judging/check-message.ts'
 import { createSenderWatch } from '../judging/sender-watch.ts'
@@ -31,9 +32,12 @@ import { healthRoutes } from './health.ts'
 import { guardPasswords } from './limits.ts'
 import { listen, localUrl } from './listen.ts'
 import {
+  createConsumerMetrics,
+  createCounterMetrics,
   createHealthMetrics,
   createMailMetrics,
   createMetrics,
+  createQueueMetrics,
   createRuleMetrics,
   createSpoolMetrics,
 } from './metrics.ts'
@@ -75,11 +79,14 @@ export async function serve(
   const { httpHost: host, httpPort: port } = app.config
   const isTrusted = createTrust(app.config.publicUrl)
   const bodies = createBodyPool(app.config.messageBytesMax)
+  const lastKnown = createLastKnown(app, standby.outage)
   const checks = tools.isStandIn ? noChecks : openChecks(app, tools, { bodies, isTrusted })
   const listener = await listen(
     (taken, isClosing) => {
       const checkMetrics = checks.metrics
-      const made = createSite(app, taken, { bodies, checkMetrics, queueNames, standby })
+      const readLastKnown = lastKnown.read
+      const given = { bodies, checkMetrics, queueNames, standby, readLastKnown }
+      const made = createSite(app, taken, given)
       const isTrial = createTrial(app.config)
       const site = { ...made, isTrusted, isTrial, isClosing, noteSender: checks.noteSender }
       const uploads = createUploads({ ...app.config, submit: site.submit, unpack })
@@ -91,6 +98,7 @@ export async function serve(
   return {
     url: localUrl(host, listener.port),
     close: async () => {
+      lastKnown.close()
       await listener.close()
       await checks.close()
       await bodies.close()
@@ -158,23 +166,20 @@ function createSite(
     checkMetrics,
     queueNames,
     standby,
+    readLastKnown,
   }: Pick<Tools, 'queueNames' | 'standby'> & {
     bodies: BodyPool
+    readLastKnown: Site['readLastKnown']
     checkMetrics: () => Promise<string>
   },
 ): MadeSite {
   const { front } = standby
   const readQueues = createReadQueues(app, queueNames)
   const readCounterHealth = createReadCounterHealth(app)
-  const countConsumers = () => countConsumersByHealth(app.pool, app.clock())
   const readMail = createReadMail(app)
   const readHealth = createReadHealth(app)
-  const others = [
-    ...[checkMetrics, createRuleMetrics(app), createMailMetrics(readMail, app.clock)],
-    createHealthMetrics(readHealth),
-    createSpoolMetrics({ ...standby, ...(front && { outage: front.link }) }, app.clock),
-  ]
-  const metrics = createMetrics(readQueues, countConsumers, readCounterHealth, others)
+  const readers = { readQueues, readCounterHealth, readMail, readHealth }
+  const metrics = createSiteMetrics(app, standby, { ...readers, checkMetrics })
   const { publicUrl } = app.config
   const refuge = {
     outage: standby.outage,
@@ -207,8 +212,34 @@ function createSite(
     statistics: createStatistics(app),
     readCounterHealth,
     readHealth,
+    readLastKnown,
     metrics,
   }
+}
+
+function createSiteMetrics(
+  app: App,
+  standby: Tools['standby'],
+  {
+    checkMetrics,
+    ...read
+  }: Pick<Site, 'readQueues' | 'readCounterHealth' | 'readMail' | 'readHealth'> & {
+    checkMetrics: () => Promise<string>
+  },
+): Site['metrics'] {
+  const { front } = standby
+  const outage = front?.link ?? standby.outage
+  const fromDatabase = [
+    createQueueMetrics(read.readQueues),
+    createConsumerMetrics(() => countConsumersByHealth(app.pool, app.clock())),
+    createRuleMetrics(app),
+    createMailMetrics(read.readMail, app.clock),
+    createCounterMetrics(read.readCounterHealth),
+  ]
+  const own = [checkMetrics, createSpoolMetrics({ ...standby, outage }, app.clock)]
+  // A front has no conditions of health.
+  if (!front) own.push(createHealthMetrics(read.readHealth))
+  return createMetrics({ own, fromDatabase }, app.clock)
 }
 
 function createExpress(site: Site, handleCheck: CheckRoutes['handle']): Express {

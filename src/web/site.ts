@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { WebApp } from '../app.ts'
 import type { ReadCounterHealth } from '../counting/run-roll-ups.ts'
 import type { Packed } from '../db/rows.ts'
+import type { ReadLastKnown } from '../health/last-known.ts'
 import type { ReadHealth } from '../health/read-health.ts'
 import type { Preview } from '../feedback/compose-feedback.ts'
 import type { ReadSample } from '../feedback/sample-report.ts'
@@ -61,6 +62,8 @@ export type Site = WebApp & {
   readMail: ReadMail
   readCounterHealth: ReadCounterHealth
   readHealth: ReadHealth
+  /** What is known while the database hangs. */
+  readLastKnown: ReadLastKnown
   /** The figures for the public. */
   statistics: Statistics
   metrics: Metrics

@@ -211,10 +211,13 @@ function sendEvents(req: Request, res: Response, site: Site): void {
   res.write('retry: 10000\n\n')
   let seen: string | undefined
   let turns = 0
+  let isLooking = false
   const timer = setInterval(() => {
     if (site.isClosing()) return void res.end()
-    if (turns++ % LOOK_TURNS !== 0) return
+    if (turns++ % LOOK_TURNS !== 0 || isLooking) return
+    isLooking = true
     void stateOf(site).then((state) => {
+      isLooking = false
       if (seen !== undefined && state !== seen) res.write('event: changed\ndata:\n\n')
       seen = state
     })
@@ -227,8 +230,13 @@ function sendEvents(req: Request, res: Response, site: Site): void {
 }
 
 /** What the dashboard shows, shortly. */
-async function stateOf({ pool, readHealth }: Pick<Site, 'pool' | 'readHealth'>): Promise<string> {
+async function stateOf({
+  pool,
+  readHealth,
+  readLastKnown,
+}: Pick<Site, 'pool' | 'readHealth' | 'readLastKnown'>): Promise<string> {
   try {
+    if ((await readLastKnown()).silentSince) return 'The database is away.'
     const [progress, { conditions }] = await Promise.all([findActivityProgress(pool), readHealth()])
     const levels = conditions.map(({ level }) => level).join(' ')
     return `${progress?.writtenUntil?.getTime() ?? 0} ${levels}`

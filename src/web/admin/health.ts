@@ -36,12 +36,12 @@ type Reader = { texts: Texts; language: Language }
 
 /** A condition with its texts, for templates. */
 export function shownCondition(condition: Condition, { texts, language }: Reader) {
-  const { code, level, action } = condition
+  const { code, level, action, advice } = condition
   const repair = repairs.find(([{ name }]) => name === action)?.[1]
   return {
     ...condition,
     title: texts(`health.titles.${code}`),
-    advice: texts(`health.advice.${code}`),
+    advice: texts(`health.advice.${advice}`),
     tone: tones[level],
     shownBounds: shownBounds(condition, { texts, language }),
     repair: repair && texts(repair),

@@ -20,7 +20,8 @@ import { insertAudit } from '../../db/audit-log.ts'
 import { pack, unpack } from '../../db/rows.ts'
 import { concealKeysIn } from '../../mail/conceal-keys.ts'
 import { findCopy } from '../../feedback/compose-feedback.ts'
-import { releaseHeld, resendRefused } from '../../feedback/release-held.ts'
+import { listWaitingMails } from '../../feedback/list-waiting.ts'
+import { releaseHeld, resendRefused, retryMail } from '../../feedback/release-held.ts'
 import { healthAt } from '../../verdict/contact-health.ts'
 import type { Form } from '../pages/form.ts'
 import { isUuid, sendMessage } from '../pages/render.ts'
@@ -102,11 +103,23 @@ async function readLetter(
   return { letter, raw: concealKeysIn(await unpack(packed)) }
 }
 
+/** Where mail waits, by desk, and the form that sends it now. */
+function waitingRoutes(site: Site): Router {
+  return adminPage(site, {
+    at: '/waiting',
+    view: 'admin/waiting',
+    title: 'outbox.waiting.title',
+    data: async () => ({ lines: await listWaitingMails(site) }),
+    form: { at: '/waiting', actions: retryMail, back: () => '/admin/outbox/waiting' },
+  })
+}
+
 /** The feedback reports: the list by state, and the exact copy of each. */
 export function outboxRoutes(site: Site): Router {
   const filters = { state: choiceParam(feedbackStates) }
   const router = Router()
   router.use('/letters', letterRoutes(site))
+  router.use(waitingRoutes(site))
   router.use(
     listPage(site, {
       view: 'admin/outbox',

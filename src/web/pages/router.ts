@@ -8,6 +8,7 @@ import { secondStepCodeRoutes, secondStepRoutes } from '../account/second-step.t
 import { sessionRoutes, tokenRoutes } from '../account/sessions.ts'
 import { privacyRoutes, signUpRoutes } from '../account/sign-up.ts'
 import { adminRoutes } from '../admin/router.ts'
+import { silentDatabasePage } from '../admin/silent-database.ts'
 import { failureOf } from '../answer.ts'
 import { assetRoutes } from '../assets.ts'
 import { answerRoutes } from '../consumers/answers.ts'
@@ -49,6 +50,7 @@ export function pageRoutes(site: Site): Router {
   router.use(pageHeaders(site.publicUrl))
   router.use(answerRoutes(site))
   router.use(sameOrigin(site.publicUrl))
+  router.use('/admin', silentDatabasePage(site))
   router.use(sessions(site))
   router.use(identifyVisitor(site))
   router.use(homeRoutes(site))

@@ -292,7 +292,7 @@ test('the overview says that our mail server refuses mail, which is then sent ag
   await expect.poll(overview).toContain('554 5.7.1 Relay &lt;b&gt;access&lt;/b&gt; denied')
   const page = await overview()
   expect(page).toContain('2 refused feedback reports')
-  expect(page).not.toContain('All is well')
+  expect(page).not.toContain('All conditions are good')
   const metrics = await (await fetch(`${site.url}/metrics`)).text()
   expect(metrics).toMatch(/^signalpost_mail_relay_refusing_seconds 72\d\d/m)
   expect(metrics).toMatch(/^signalpost_mail_unsent\{kind="feedback",state="refused"\} 2$/m)

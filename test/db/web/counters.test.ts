@@ -224,5 +224,5 @@ test('the metrics cover counting: totals, gates, backlog, bytes on disk', async 
   expect(all.match(/signalpost_counts_deltas_total \d/g)).toHaveLength(1)
   const overview = async () => (await desk.get('/admin')).text()
   await expect.poll(overview).toContain('Statistics</a>:</strong> The oldest has been waiting')
-  expect(await overview()).not.toContain('All is well')
+  expect(await overview()).not.toContain('All conditions are good')
 })

@@ -67,6 +67,7 @@ const administration: Record<string, FormsOf> = {
     { at: '/admin/outbox/letters/resend', fields: { letter } },
     { at: '/admin/outbox/letters/resend' },
   ],
+  '/admin/outbox/waiting': () => [{ at: '/admin/outbox/waiting' }],
   '/admin/outbox/release': () => [{ at: '/admin/outbox/release' }],
   '/admin/outbox/resend': () => [{ at: '/admin/outbox/resend' }],
   '/admin/outbox/:reportId/:number/release': ({ reported }) =>

@@ -99,6 +99,7 @@ const administrator: Record<string, ListedPage['at']> = {
   '/admin/campaigns/:id': ({ campaign }) => [`/admin/campaigns/${campaign}`],
   '/admin/outbox': () => ['/admin/outbox', '/admin/outbox?state=sent'],
   '/admin/outbox/:reportId/:number': ({ told }) => [`/admin/outbox/${told}/1`],
+  '/admin/outbox/waiting': () => ['/admin/outbox/waiting'],
   '/admin/outbox/letters': () => ['/admin/outbox/letters'],
   '/admin/outbox/letters/:id': ({ letter }) => [`/admin/outbox/letters/${letter}`],
   '/admin/inbox': () => ['/admin/inbox'],

@@ -4,7 +4,7 @@ import { UsageError } from '../../../src/errors.ts'
 import { runCommand } from '../../support/command.ts'
 
 test.for([
-  [[], 'Use "outbox list", "outbox release", "outbox resend" or "outbox retry"'],
+  [[], 'Use "outbox list", "outbox waiting", "outbox release", "outbox resend" or "outbox retry"'],
   [['list', 'gone'], 'STATE: Choose one of'],
   [['list', 'held', 'sent'], 'Unexpected argument "sent"'],
   [['release', 'held'], 'Unexpected argument "held"'],

@@ -104,6 +104,28 @@ test('what begins together is one message', () => {
   ])
 })
 
+test('a standing alarm has what is known of its condition now', () => {
+  const watch = createWatch()
+  watch.pass(3 * MINUTE, { counters: 'critical', dns: 'warning', processes: 'critical' })
+  const later = { counters: 'unknown', dns: 'warning', disk: 'critical' } as const
+  watch.pass(40, { ...later, processes: 'critical' })
+  watch.pass(50, { ...later, processes: 'ok' })
+  expect(watch.sent.at(-1)).toMatchObject({
+    raised: [{ code: 'disk' }],
+    standing: [
+      { code: 'counters', now: 'unclear' },
+      { code: 'dns', now: 'bad' },
+      { code: 'processes', now: 'good' },
+    ],
+  })
+  // Such as while the database is away.
+  watch.pass(12 * MINUTE, { database: 'critical' })
+  expect(watch.sent.at(-1)).toMatchObject({
+    raised: [{ code: 'database' }],
+    standing: ['counters', 'dns', 'disk'].map((code) => ({ code, now: 'unclear' })),
+  })
+})
+
 test('what ends while others stand is listed with those that stand', () => {
   const watch = createWatch()
   watch.pass(2 * MINUTE, { counters: 'critical', processes: 'warning' })
@@ -122,9 +144,8 @@ test.for(['feedback-owed', 'letters-owed'] as const)(
       'mail-leaving',
     ])
     watch.pass(5 * MINUTE, { 'mail-leaving': 'ok', [code]: 'critical' })
-    expect(watch.sent.at(-1)?.standing.concat(watch.sent.at(-1)?.raised ?? [])).toMatchObject([
-      { code },
-    ])
+    const last = watch.sent.at(-1)
+    expect([...(last?.standing ?? []), ...(last?.raised ?? [])]).toMatchObject([{ code }])
   },
 )
 

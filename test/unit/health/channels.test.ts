@@ -18,8 +18,14 @@ const message: AlarmMessage = {
   kind: 'alarm',
   at: '2026-11-20T12:00:00.000Z',
   raised: [
-    { code: 'disk', level: 'critical', reason: phrase('health-disk', { host: 'a', percent: 4 }) },
-    { code: 'backup', level: 'warning', reason: phrase('health-backup', { duration: 200_000 }) },
+    {
+      ...{ code: 'disk', level: 'critical', advice: 'disk', action: null },
+      reason: phrase('health-disk', { host: 'a', percent: 4 }),
+    },
+    {
+      ...{ code: 'backup', level: 'warning', advice: 'backup', action: 'health backup-done' },
+      reason: phrase('health-backup', { duration: 200_000 }),
+    },
   ],
   over: ['counters'],
   standing: [],
