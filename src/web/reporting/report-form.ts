@@ -147,6 +147,7 @@ async function sendForm(req: Request, res: Response, site: Needs, state: FormSta
       ),
       mailIn: reporter && (await shownMailIn(site, reporter)),
       isForwarding: req.query['forward'] !== undefined,
+      isPhone: /\b(?:Mobi|Android)/.test(req.headers['user-agent'] ?? ''),
     },
   })
 }

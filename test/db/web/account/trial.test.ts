@@ -29,7 +29,7 @@ test('on a trial site, the browser that signed up is shown its own link', async 
 
 const band = 'Trial: nothing is sent.'
 
-test('a browser on this machine sees the band, the report form and where passwords are', async () => {
+test('a browser on this machine sees the band, the form, and where the passwords are', async () => {
   const headers = { 'sec-fetch-site': 'same-origin', origin: trial.url, referer: `${trial.url}/` }
   expect(await signUp(trial, 'browser@reporters.example', headers)).toMatch(shownLink)
   const browser = new Browser(trial.url, { 'sec-fetch-site': 'none' })
@@ -37,6 +37,14 @@ test('a browser on this machine sees the band, the report form and where passwor
   expect(form).toContain(band)
   expect(form).toMatch(/name="messages"[^]*name="user\[password\]"/)
   expect(await (await browser.get('/sign-in')).text()).toContain('accounts.json')
+})
+
+test('on a phone, the report form begins with what works there', async () => {
+  const phone = 'Mozilla/5.0 (Linux; Android 14) AppleWebKit/537.36 Chrome/130 Mobile Safari/537.36'
+  const form = await new Browser(trial.url, { 'user-agent': phone }).get('/report')
+  expect(await form.text()).toMatch(/id="raw"[^]*name="messages"/)
+  const desktop = await new Browser(trial.url).get('/report')
+  expect(await desktop.text()).toMatch(/name="messages"[^]*id="raw"/)
 })
 
 test.for([
