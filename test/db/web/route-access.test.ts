@@ -19,7 +19,8 @@ const id = '01999999-0000-7000-8000-000000000000'
 const openGets = [
   ...['/consumers/:token/reports.csv', '/consumers/:token/reports/:number/message.eml'],
   '/consumers/:token/complaints.csv',
-  ...['/sign-in/code', '/statistics.csv', '/security.txt', '/robots.txt', '/openapi.json'],
+  ...['/report', '/sign-in/code', '/statistics.csv', '/security.txt', '/robots.txt'],
+  '/openapi.json',
   ...['/.well-known/security.txt', '/.well-known/change-password', '/healthz', '/readyz'],
   ...['/.well-known/microsoft-officeaddins-allowed.json', '/outlook/:file'],
   ...['/thunderbird/signalpost-thunderbird.xpi', '/manifest.webmanifest'],
