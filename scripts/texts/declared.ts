@@ -43,6 +43,7 @@ import { demoteWaiting, retryDeadLetters } from '../../src/queue/redrive.ts'
 import { decideCampaign, undecideCampaign } from '../../src/reports/campaign-decisions.ts'
 import { eraseOnRequest } from '../../src/reports/erase-account.ts'
 import { addReceivingHost, dropReceivingHost } from '../../src/reports/receiving-hosts.ts'
+import { fillSamples, removeSamples } from '../../src/reports/sample-actions.ts'
 import { addSimulation, dropSimulation, stopSimulation } from '../../src/reports/simulations.ts'
 import {
   banReporter,
@@ -86,6 +87,7 @@ const actions: Pick<Action, 'name' | 'messages'>[] = [
   ...[promoteVersion, rollBackPromotion, allowPromotion],
   ...[startMassAction, startDeletion, stopMassAction, undoMassAction],
   ...Object.values(proposalActions([startDeletion])),
+  ...[fillSamples, removeSamples],
   ...[addReceivingHost, dropReceivingHost, addSimulation, stopSimulation, dropSimulation],
   ...[addRuleList, removeRuleList, addRuleListEntries, dropRuleListEntries],
   ...[banReporter, liftBan, releaseHeldReports, dropHeldReports, decideCampaign, undecideCampaign],

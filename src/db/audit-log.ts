@@ -68,6 +68,8 @@ export const auditActions = [
   'add account',
   'rename account',
   'erase account',
+  'fill samples',
+  'remove samples',
   'remove second step',
   'grant role',
   'confirm again',

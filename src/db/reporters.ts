@@ -4,7 +4,7 @@ import type { Language } from '../texts/messages.ts'
 import { lockedWith } from './nodes.ts'
 import type { Db } from './pool.ts'
 import { isOneOf, prepared } from './prepared.ts'
-import { changesAny, numberOf, rowOf, valuesOf } from './rows.ts'
+import { changesAny, numberOf, rowOf, rowsOf, valuesOf } from './rows.ts'
 
 /** A person with an account. The role is null for a reporter. */
 export type Reporter = { id: string; email: string; role: Role | null }
@@ -105,6 +105,16 @@ const account = sql`id, email, role, role_until as "roleUntil",
 export function findReporterByEmail(db: Db, email: string): Promise<Account | undefined> {
   return rowOf(db)`
     select ${account} from reporters where email = lower(${email})`
+}
+
+/** Returns the accounts with an address at a domain, by address. */
+export function listReportersAt(
+  db: Db,
+  domain: string,
+): Promise<(Reporter & { state: ReporterState; createdAt: Date })[]> {
+  return rowsOf(db)`
+    select id, email, role, state, created_at as "createdAt" from reporters
+    where right(email, ${domain.length + 1}::int) = ${`@${domain}`} order by email`
 }
 
 export function findAccount(db: Db, id: string): Promise<Account | undefined> {

@@ -320,6 +320,14 @@ export function listActiveReporters(
     group by reporter_id order by reporter_id limit ${page.limit}`
 }
 
+/** Whether an account with an address outside a domain has reports. */
+export async function hasReportsOfOthers(db: Db, domain: string): Promise<boolean> {
+  const found = await rowOf(db)<{ exists: boolean }>`
+    select exists (select from reports join reporters on reporters.id = reports.reporter_id
+      where right(email, ${domain.length + 1}::int) <> ${`@${domain}`})`
+  return found?.exists ?? false
+}
+
 export async function countReportsBetween(
   db: Db,
   reporterIds: readonly string[],

@@ -31,6 +31,7 @@ import { type JobOutcome, workQueue } from '../queue/work.ts'
 import { runAnalyzeReport } from '../reports/analyze-report.ts'
 import { runDecideAgain, runJudgeCampaigns } from '../reports/decide-again.ts'
 import { runEraseAccount } from '../reports/erase-account.ts'
+import { runFillSamples } from '../reports/fill-samples.ts'
 import { runKeepHouse, runMarkDead } from '../reports/keep-house.ts'
 import { runLearnRelays } from '../reports/learn-relays.ts'
 import { runCountMonths } from '../reports/month-figures.ts'
@@ -39,6 +40,7 @@ import {
   countMonths,
   decideAgain,
   eraseAccount,
+  fillSampleReports,
   judgeCampaigns,
   keepHouse,
   learnRelays,
@@ -98,6 +100,7 @@ export const handledQueues: readonly HandledQueue[] = [
   handledOneByOne(takeComplaint, runTakeComplaint),
   handledOneByOne(decideAgain, runDecideAgain),
   handledOneByOne(eraseAccount, runEraseAccount),
+  handledOneByOne(fillSampleReports, runFillSamples),
   scheduled(judgeCampaigns, (tools) => runJudgeCampaigns(tools)),
   scheduled(keepHouse, runKeepHouse),
   scheduled(learnRelays, runLearnRelays),

@@ -34,6 +34,13 @@ export const eraseAccount = defineQueue({
   attempts: { retryLimit: 50, retryDelay: 10, retryDelayMax: 3_600, expireInSeconds: 300 },
 })
 
+/** Adds the reports of the sample accounts. */
+export const fillSampleReports = defineQueue({
+  name: 'fill-samples',
+  payload: z.object({}),
+  attempts: { retryLimit: 2, retryDelay: 10, retryDelayMax: 60, expireInSeconds: 900 },
+})
+
 /** Creates the partitions of the coming weeks, drops expired ones, and deletes old keys. */
 export const keepHouse = defineQueue({
   name: 'keep-house',

@@ -35,6 +35,7 @@ import { senderRoutes } from './senders.ts'
 import { setFrame } from './send-admin-page.ts'
 import { simulationRoutes } from './simulations.ts'
 import { mailServerRoutes, sourceRoutes } from './sources.ts'
+import { trialRoutes } from './trial.ts'
 
 type Area = readonly [path: string, role: Role, ...routes: ((site: Site) => Router)[]]
 
@@ -80,6 +81,7 @@ const areas: readonly Area[] = [
   ['/deletions', 'viewer', deletionRoutes],
   ['/audit', 'operator', auditRoutes],
   ['/secret', 'operator', secretRoutes],
+  ['/trial', 'administrator', trialRoutes],
 ]
 
 /** The pages for people with a role. */

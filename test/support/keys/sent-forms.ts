@@ -26,6 +26,10 @@ const marketer = {
 /** Forms of the administration, for every thing that each of them may do (its field `do`). */
 const administration: Record<string, FormsOf> = {
   '/admin': () => [{ at: '/admin', fields: { queue: 'analyze-report' } }],
+  '/admin/trial': () => [
+    { at: '/admin/trial', fields: { do: 'fill' } },
+    { at: '/admin/trial', fields: { do: 'remove' } },
+  ],
   '/admin/health': () => {
     const bounds = { condition: 'backup', warning: '30', critical: '60', hours: '1', reason }
     return [{ at: '/admin/health', fields: { ...bounds, queue: 'send-letter' } }]

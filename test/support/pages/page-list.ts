@@ -121,6 +121,7 @@ const administrator: Record<string, ListedPage['at']> = {
   '/admin/sources': () => ['/admin/sources'],
   '/admin/mail-servers': () => ['/admin/mail-servers'],
   '/admin/simulations': () => ['/admin/simulations'],
+  '/admin/trial': () => ['/admin/trial'],
   '/admin/health': () => ['/admin/health'],
   '/admin/models': () => ['/admin/models'],
   '/admin/models/:version': () => ['/admin/models/1'],
