@@ -12,7 +12,7 @@ create table secrets (
   progress jsonb,
   converted_at timestamptz,
   constraint secrets_pkey primary key (number),
-  constraint secrets_name_once unique (name)
+  constraint secrets_name_unique unique (name)
 );
 select keep_local('secrets');
 

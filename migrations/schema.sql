@@ -1512,7 +1512,7 @@ create table secrets (
   progress jsonb,
   converted_at timestamp with time zone,
   constraint secrets_pkey PRIMARY KEY (number),
-  constraint secrets_name_once UNIQUE (name)
+  constraint secrets_name_unique UNIQUE (name)
 );
 
 -- sender_alerts: local

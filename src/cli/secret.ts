@@ -1,7 +1,12 @@
 import { z } from 'zod'
 import { dateOf } from '../durations.ts'
 import { rotateSecret } from '../people/rotate-secret.ts'
-import { type Dependence, readSecretState, type SecretState } from '../people/secret-state.ts'
+import {
+  codeOf,
+  type Dependence,
+  readSecretState,
+  type SecretState,
+} from '../people/secret-state.ts'
 import { textsIn } from '../texts/messages.ts'
 import { defineQuery, type Operations } from './command.ts'
 
@@ -19,7 +24,7 @@ function describeState({ secrets, isPrepared, change, dependences }: SecretState
     return `${name} in force since ${inForceAt.toISOString()}${ended}${isHeld ? '' : ', not set'}`
   })
   const lines = dependences.map((one) => {
-    return `${texts(`secret.uses.${one.purpose}`)}: ${needOf(one, change !== null)}`
+    return `${texts(`secret.uses.${codeOf(one)}`)}: ${needOf(one, change !== null)}`
   })
   const changed = change
     ? [

@@ -66,6 +66,15 @@ export type Dependence = {
   lastUsedAt: Date | null
 }
 
+/** The part of the codes of texts that says which purpose a row is about. */
+export function codeOf({ purpose }: Pick<Dependence, 'purpose'>): Hyphened<KeyPurpose> {
+  return purpose.replaceAll(' ', '-') as Hyphened<KeyPurpose>
+}
+
+type Hyphened<Words extends string> = Words extends `${infer First} ${infer Rest}`
+  ? `${First}-${Hyphened<Rest>}`
+  : Words
+
 export type SecretState = {
   /** The secrets that came into force, oldest first; `isHeld`: this process has it. */
   secrets: (Pick<SecretRow, 'name' | 'inForceAt' | 'endedAt'> & { isHeld: boolean })[]

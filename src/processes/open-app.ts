@@ -12,6 +12,7 @@ import { keepPlansOfRecentWeeks, nameShards } from '../db/prepared.ts'
 import { DatabaseUnsuitable, reasonOf, UsageError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { seedShingles } from '../pieces/shingles/hash.ts'
+import type { KeyRing } from '../key-ring.ts'
 import { type BossRole, startBoss, stopBoss } from '../queue/boss.ts'
 import { systemClock } from '../world.ts'
 import { claimDataDir, keptDatabasePassword, notedDatabaseUrl } from './data-dir.ts'
@@ -60,7 +61,7 @@ export async function openApp(
     endsIdle: listenUrl === config.databaseUrl,
   }
   const pool = createPool(config.databaseUrl, connections)
-  const secret = await keyRingOf(config)
+  let secret: KeyRing
   let kept: Awaited<ReturnType<typeof keepSecret>> | undefined
   let nodes: Awaited<ReturnType<typeof openNodes>> | undefined
   try {
@@ -70,6 +71,7 @@ export async function openApp(
     if (config.databaseBackend === 'citus') {
       nodes = await openNodes(pool, config.databaseUrl, { ...connections, onAway: warnOf(log) })
     }
+    secret = await keyRingOf(config)
     const needs = { pool, config: { secret }, clock: systemClock, log }
     kept = await keepSecret(needs, { mustHave: patience === 'for ever' })
   } catch (error) {

@@ -18,6 +18,7 @@ import {
   parseLettersOffToken,
   parseOwnAddress,
 } from '../../src/mail/verp.ts'
+import { codeOf } from '../../src/people/secret-state.ts'
 import { isSpooledId, spooledId } from '../../src/outage/spooled-id.ts'
 import { uuidv7 } from '../../src/world.ts'
 
@@ -158,6 +159,8 @@ const withoutTime: readonly KeyPurpose[] = [
   'second step',
   'keys of a letter',
   'known callers',
+  'provider flow',
+  'refresh token',
   'mailbox user',
   'simulation',
   'session',
@@ -228,5 +231,7 @@ test('the page for operators lists each purpose', () => {
   const texts = JSON.parse(
     readFileSync(path.join(source, 'texts/en/admin-secret.json'), 'utf8'),
   ) as Record<string, string>
-  for (const name of keyPurposes) expect(page).toContain(`| ${texts[`secret.uses.${name}`]} |`)
+  for (const purpose of keyPurposes) {
+    expect(page).toContain(`| ${texts[`secret.uses.${codeOf({ purpose })}`]} |`)
+  }
 })

@@ -1,4 +1,4 @@
-import { type Dependence, readSecretState } from '../../people/secret-state.ts'
+import { codeOf, type Dependence, readSecretState } from '../../people/secret-state.ts'
 import type { Texts } from '../../texts/messages.ts'
 import type { Site } from '../site.ts'
 import { adminPage } from './page.ts'
@@ -11,9 +11,9 @@ export function secretRoutes(site: Site) {
     async data({ texts }) {
       const state = await readSecretState(site)
       const rows = state.dependences.map((one) => ({
-        use: texts(`secret.uses.${one.purpose}`),
+        use: texts(`secret.uses.${codeOf(one)}`),
         need: needOf(one, texts, state.change !== null),
-        loss: texts(`secret.losses.${one.purpose}`),
+        loss: texts(`secret.losses.${codeOf(one)}`),
         lastUsedAt: one.lastUsedAt,
       }))
       const isEnded = state.secrets.some(({ endedAt }) => endedAt !== null)

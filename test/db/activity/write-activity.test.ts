@@ -4,6 +4,7 @@ import { readActivity } from '../../../src/activity/read-activity.ts'
 import { families, writeActivity } from '../../../src/activity/write-activity.ts'
 import { insertSample, listMarks, listSeries } from '../../../src/db/activity.ts'
 import { keepHeartbeat } from '../../../src/db/health.ts'
+import { ensurePartitions } from '../../../src/db/partitions.ts'
 import { uuidv7 } from '../../../src/world.ts'
 import { openTestApp } from '../../support/app.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
@@ -63,6 +64,7 @@ test('writers that take turns leave no tick out, and count nothing twice', async
 test('after an outage, what was counted meanwhile is in its time, once', async () => {
   const { app, at, write, sample, events, ticks } = await openWatched()
   await write(4)
+  await ensurePartitions(app.pool, at(0), 1)
   await app.report(Buffer.from('From: a@b.example\r\nSubject: x\r\n\r\nx\r\n'))
   await app.pool.query(
     `update reports set received_at = $1, id = overlay(id::text placing $2 from 1 for 13)::uuid`,
