@@ -323,7 +323,7 @@ export function listActiveReporters(
 /** Whether an account with an address outside a domain has reports. */
 export async function hasReportsOfOthers(db: Db, domain: string): Promise<boolean> {
   const found = await rowOf(db)<{ exists: boolean }>`
-    select exists (select from reports join reporters on reporters.id = reports.reporter_id
+    select exists (select 1 from reports join reporters on reporters.id = reports.reporter_id
       where right(email, ${domain.length + 1}::int) <> ${`@${domain}`})`
   return found?.exists ?? false
 }

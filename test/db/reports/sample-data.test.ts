@@ -34,7 +34,8 @@ test('sample data is a month of reports, analyzed on their days, with held feedb
   expect(reports?.['reports']).toBeGreaterThan(200)
   expect(reports?.['days']).toBeGreaterThan(28)
   const [late] = await app.rows(
-    `select count(*)::int as late from report_events join reports on reports.id = report_id
+    `select count(*)::int as late from report_events
+     join reports on reports.id = report_id and reports.shard = report_events.shard
      where at > received_at + interval '1 hour'`,
   )
   expect(late).toEqual({ late: 0 })
