@@ -11,6 +11,8 @@ import { createSentFeedback } from '../support/sent-feedback.ts'
 import { openPage, startChromium } from './chromium.ts'
 
 const site = await closeAfterTests(startWebSite())
+/** Behind a proxy, as on a real site: above the pages of a trial is a band. */
+const behindProxy = { extraHTTPHeaders: { forwarded: 'for=192.0.2.1' } }
 const parser = await closeAfterTests(createParserPool(1))
 const browser = await closeAfterTests(startChromium())
 await importNetworks(sampleNetworks, site.app)
@@ -59,7 +61,7 @@ test.for(languages)(
   'a newcomer in %s gets from the first page to a told company in two minutes, by keyboard',
   async ([language, locale]) => {
     const texts = textsIn(language)
-    const options = { locale, viewport: telephone, javaScriptEnabled: false }
+    const options = { locale, viewport: telephone, javaScriptEnabled: false, ...behindProxy }
     const { page } = await openPage(browser, options)
     // Counts words by the browser's own tools, because the page has no JavaScript.
     const tools = await page.context().newCDPSession(page)
@@ -142,7 +144,7 @@ await createSentFeedback(site.app, parser, told)
 test.for(languages)('the questions of a reader in %s are answered at first sight', async (one) => {
   const [language, locale] = one
   for (const javaScriptEnabled of [true, false]) {
-    const options = { locale, viewport: telephone, javaScriptEnabled }
+    const options = { locale, viewport: telephone, javaScriptEnabled, ...behindProxy }
     const { page } = await openPage(browser, options)
     await page.goto(`${site.url}/sign-in?next=/reports/${told}`)
     await page.fill('#email', ann.email)

@@ -11,7 +11,7 @@ const browser = await closeAfterTests(startChromium())
 const ann = await site.addPerson('ann@reporters.example')
 
 async function openForm(page: Page): Promise<void> {
-  await page.goto(`${site.url}/report`)
+  await page.goto(`${site.url}/sign-in?next=/report`)
   await page.fill('#email', ann.email)
   await page.fill('#password', ann.password)
   await page.click('main button[type=submit]')
