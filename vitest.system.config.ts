@@ -7,7 +7,8 @@ export default defineConfig({
   test: {
     ...usual.test,
     include: ['test/system/**/*.test.ts'],
-    exclude: [],
+    // Folders of other programs have tests of their own.
+    exclude: ['**/node_modules/**'],
     globalSetup: ['test/support/global-setup.ts', 'test/system/global-setup.ts'],
     // Other programs mostly wait, and the largest files build packages.
     maxWorkers: 3,
