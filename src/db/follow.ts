@@ -19,6 +19,8 @@ type Versions = {
   marketers: number
   /** The lists of rules. */
   lists: number
+  /** Rises when a secret comes into force or is ended. */
+  secrets: number
 }
 
 async function readVersions(db: Db): Promise<Versions> {
@@ -26,13 +28,15 @@ async function readVersions(db: Db): Promise<Versions> {
     select (select max(version) from rule_sets) as rules,
       (select version from models where state = 'active') as model,
       (select version from marketer_registry where is_only) as marketers,
-      (select version from rule_list_edition where is_only) as lists`)
-  const { rules, model, marketers, lists } = rows[0] ?? {}
+      (select version from rule_list_edition where is_only) as lists,
+      (select (count(*) + count(ended_at))::int from secrets) as secrets`)
+  const { rules, model, marketers, lists, secrets } = rows[0] ?? {}
   return {
     rules: rules ?? 0,
     model: model ?? undefined,
     marketers: marketers ?? 0,
     lists: lists ?? 0,
+    secrets: secrets ?? 0,
   }
 }
 

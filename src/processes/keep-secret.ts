@@ -1,16 +1,13 @@
 import type { AppConfig } from '../app.ts'
 import type { Config } from '../config.ts'
-import { isOutage } from '../db/follow.ts'
+import { follow, isOutage } from '../db/follow.ts'
 import type { Pool } from '../db/pool.ts'
 import { insertSecret, listSecrets, noteSecretUses } from '../db/secrets.ts'
 import { DatabaseUnsuitable, reasonOf } from '../errors.ts'
 import { createKeyRing, type KeyRing, MISSING } from '../key-ring.ts'
 import type { Logger } from '../log.ts'
-import { type Clock, systemClock, untilNext } from '../world.ts'
+import { type Clock, systemClock } from '../world.ts'
 import { keptSecrets } from './data-dir.ts'
-
-/** Interval in milliseconds at which a process looks whether another secret came into force. */
-const LOOK_MS = 2_000
 
 /** Creates the key ring of the settings, or of the data folder if SECRET is not set. */
 export async function keyRingOf(config: Config): Promise<KeyRing> {
@@ -47,42 +44,27 @@ export async function keepSecret(
   { pool, config: { secret }, clock, log }: Needs,
   { mustHave }: { mustHave: boolean },
 ): Promise<{ close: () => Promise<void> }> {
-  let timer: NodeJS.Timeout | undefined
-  let isClosed = false
   let wasUsable = true
-
-  async function look(): Promise<void> {
-    secret.update(await listSecrets(pool))
+  const noteUses = async () => {
     const uses = secret.takeUses()
     if (uses.length > 0) await noteSecretUses(pool, uses, clock())
-    if (!secret.isUsable() && wasUsable && mustHave) log.error(MISSING)
-    wasUsable = secret.isUsable()
   }
-
-  async function lookAgain(): Promise<void> {
-    await look().catch((error: unknown) => {
-      if (!isOutage(error)) log.warn({ reason: reasonOf(error) }, 'Could not read the secrets.')
-    })
-    plan()
-  }
-
-  function plan(): void {
-    if (isClosed) return
-    timer = setTimeout(() => (looking = lookAgain()), untilNext(LOOK_MS))
-    timer.unref()
-  }
-
   if (mustHave) await requireSecret(pool, secret, clock)
-  else secret.update(await listSecrets(pool))
-  let looking = Promise.resolve()
-  plan()
+  const following = await follow(pool, 'secrets', {
+    load: async () => secret.update(await listSecrets(pool)),
+    async afterwards() {
+      await noteUses()
+      if (!secret.isUsable() && wasUsable && mustHave) log.error(MISSING)
+      wasUsable = secret.isUsable()
+    },
+    onFailure(error) {
+      if (!isOutage(error)) log.warn({ reason: reasonOf(error) }, 'Could not read the secrets.')
+    },
+  })
   return {
     async close() {
-      isClosed = true
-      clearTimeout(timer)
-      await looking
-      const uses = secret.takeUses()
-      if (uses.length > 0) await noteSecretUses(pool, uses, clock()).catch(() => undefined)
+      await following.close()
+      await noteUses().catch(() => undefined)
     },
   }
 }
