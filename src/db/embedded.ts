@@ -9,6 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { DatabaseUnsuitable, sqlState } from '../errors.ts'
 import { systemRandom } from '../world.ts'
+import { withClient } from './pool.ts'
 
 /**
  * The user and group that the server runs as; empty when this process is not root and the server
@@ -349,18 +350,11 @@ const otherPassword =
 const WRONG_PASSWORD = '28P01'
 
 /** Tries to use a server; `refused` if it accepts connections, but not this password. */
-async function ask(url: string): Promise<'ready' | 'refused' | 'silent'> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
-  client.on('error', () => undefined)
-  try {
-    await client.connect()
+function ask(url: string): Promise<'ready' | 'refused' | 'silent'> {
+  return withClient(url, { name: 'signalpost check', waitMs: 5_000 }, async (client) => {
     await client.query('select 1')
-    return 'ready'
-  } catch (error) {
-    return sqlState(error) === WRONG_PASSWORD ? 'refused' : 'silent'
-  } finally {
-    await client.end().catch(() => undefined)
-  }
+    return 'ready' as const
+  }).catch((error: unknown) => (sqlState(error) === WRONG_PASSWORD ? 'refused' : 'silent'))
 }
 
 async function ensureDatabase(url: string, name: string): Promise<void> {

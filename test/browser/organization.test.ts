@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { startWebSite } from '../db/web/web-site.ts'
 import { closeAfterTests } from '../support/after-tests.ts'
 import { freePort } from '../support/free-port.ts'
-import { client, startProvider } from '../support/oidc-provider.ts'
+import { settingsFor, startProvider } from '../support/oidc-provider.ts'
 import { openPage, startChromium } from './chromium.ts'
 
 const port = await freePort()
@@ -13,11 +13,7 @@ const provider = await closeAfterTests(startProvider(url))
 const site = await closeAfterTests(
   startWebSite({
     HTTP_PORT: String(port),
-    OIDC_ISSUER: provider.issuer,
-    OIDC_CLIENT_ID: client.id,
-    OIDC_CLIENT_SECRET: client.secret,
-    OIDC_NAME: 'Acme',
-    OIDC_SCOPES: 'openid email groups',
+    ...settingsFor(provider),
     OIDC_ROLES: 'admins=administrator',
     OIDC_LOCAL_ACCOUNTS: 'emergency@example.org',
   }),

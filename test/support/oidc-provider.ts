@@ -25,6 +25,15 @@ type TestProvider = {
 
 export const client = { id: 'signalpost', secret: 'secret & with/special+characters' }
 
+/** The settings of a site whose people sign in at the provider. */
+export const settingsFor = ({ issuer }: Pick<TestProvider, 'issuer'>) => ({
+  OIDC_ISSUER: issuer,
+  OIDC_CLIENT_ID: client.id,
+  OIDC_CLIENT_SECRET: client.secret,
+  OIDC_NAME: 'Acme',
+  OIDC_SCOPES: 'openid email groups',
+})
+
 /** Starts a provider that sends browsers back to a site. */
 export async function startProvider(siteUrl: string): Promise<TestProvider> {
   const port = await freePort()

@@ -7,7 +7,7 @@ import { systemRandom } from '../../world.ts'
 import type { Form, FormReader } from '../pages/form.ts'
 import { type OwnCall, ownFormPage } from '../pages/form-page.ts'
 import { sendPage } from '../pages/render.ts'
-import { notePassword, openSession, saveSession } from '../pages/session.ts'
+import { cookieIn, notePassword, openSession, saveSession } from '../pages/session.ts'
 import { localPath } from '../pages/sign-in.ts'
 import { limitAsking } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
@@ -105,12 +105,8 @@ function flowCookie({ config, publicUrl, clock }: Pick<Place, 'config' | 'public
     },
     /** Returns what the browser brought back; undefined if it is absent, forged or too old. */
     take(req: Request, res: Response): Flow | undefined {
-      const found = (req.headers.cookie ?? '')
-        .split(';')
-        .map((one) => one.trim())
-        .find((one) => one.startsWith(`${cookie}=`))
+      const sealed = Buffer.from(cookieIn(req, cookie) ?? '', 'base64url')
       res.clearCookie(cookie, attributes)
-      const sealed = Buffer.from(found?.slice(cookie.length + 1) ?? '', 'base64url')
       const bytes = openBytes(sealed, sealedFor, config.secret)
       const flow = bytes && (JSON.parse(bytes.toString()) as Flow)
       return flow && clock().getTime() - flow.at < FLOW_MS ? flow : undefined

@@ -54,10 +54,14 @@ function rememberDevice(
 }
 
 function entriesOf(req: IncomingMessage, site: DeviceNeeds): string[] {
-  const begin = `${cookieName(site)}=`
+  return cookieIn(req, cookieName(site))?.split('~', ACCOUNTS_MAX) ?? []
+}
+
+/** Returns the value of a cookie as it was sent; undefined without one. */
+export function cookieIn(req: Pick<IncomingMessage, 'headers'>, name: string): string | undefined {
+  const begin = `${name}=`
   const cookies = (req.headers.cookie ?? '').split(';').map((cookie) => cookie.trim())
-  const found = cookies.find((cookie) => cookie.startsWith(begin))
-  return found?.slice(begin.length).split('~', ACCOUNTS_MAX) ?? []
+  return cookies.find((cookie) => cookie.startsWith(begin))?.slice(begin.length)
 }
 
 function isSigned(entry: string, name: string, site: DeviceNeeds): boolean {

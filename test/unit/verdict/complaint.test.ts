@@ -7,6 +7,7 @@ import {
 } from '../../../src/verdict/complaint.ts'
 import type { Facts } from '../../../src/verdict/facts/fact.ts'
 import type { SymbolBasis, Verdict, VerdictSymbol } from '../../../src/verdict/verdict.ts'
+import { bulk, list, verified, welcome } from '../../support/newsletter-facts.ts'
 
 const sign = (basis: SymbolBasis, weight: number): VerdictSymbol => {
   return { name: 'A_SIGN', weight, meaning: 'A sign of the test.', basis }
@@ -22,13 +23,6 @@ const judgedAs = (facts: Facts, symbols: readonly VerdictSymbol[], probability?:
   return { facts, verdict, isRelayed: false }
 }
 const said = { kind: 'spam', isConfirmed: false } as const
-const list = {
-  bulk: { has_list_id: true, has_list_post: true, is_bulk: true, list_id: 'talk.lists.example' },
-  origin: { rdns_organization: 'lists.example' },
-}
-const bulk = { authentication: { author_stands_behind: true, unsubscribe_signed: true } }
-const welcome = { reputation: { author_domain_score: 0.25, author_domain_weight: 1 } }
-const verified = { authentication: { author_stands_behind: true } }
 
 test.for<[string, Facts, Complaint['manner'], number]>([
   ['plain mail', {}, 'plain', 1],

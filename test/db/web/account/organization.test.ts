@@ -3,7 +3,12 @@ import { createCredentials } from '../../../../src/people/credentials.ts'
 import { closeAfterTests, closeAfterThisTest } from '../../../support/after-tests.ts'
 import { freePort } from '../../../support/free-port.ts'
 import { lettersTo } from '../../../support/letters.ts'
-import { client, startProvider, visitProvider } from '../../../support/oidc-provider.ts'
+import {
+  client,
+  settingsFor,
+  startProvider,
+  visitProvider,
+} from '../../../support/oidc-provider.ts'
 import { Browser, signedInBrowser } from '../browser.ts'
 import { startWebSite } from '../web-site.ts'
 
@@ -13,11 +18,7 @@ const emergency = 'emergency@example.org'
 const site = await closeAfterTests(
   startWebSite({
     HTTP_PORT: String(port),
-    OIDC_ISSUER: provider.issuer,
-    OIDC_CLIENT_ID: client.id,
-    OIDC_CLIENT_SECRET: client.secret,
-    OIDC_NAME: 'Acme',
-    OIDC_SCOPES: 'openid email groups',
+    ...settingsFor(provider),
     OIDC_ROLES: 'readers=viewer, admins=administrator',
     OIDC_MAIL_DOMAINS: 'acme.example',
     OIDC_LOCAL_ACCOUNTS: emergency,
