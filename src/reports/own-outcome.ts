@@ -1,34 +1,18 @@
 import type { FeedbackState } from '../db/feedback-reports.ts'
 import type { OwnOutcome } from '../db/own-reports.ts'
 import type { Report } from '../db/reports.ts'
-import type { ResultKind } from '../mail/verp.ts'
 
-/** What became of a report, in the words of every page that its reporter sees. */
-export type ReportOutcome =
-  | 'waiting'
-  | 'failed'
-  | 'lookingUp'
-  | 'queued'
-  | 'held'
-  | 'told'
-  | `answered.${ResultKind}`
-  | 'bounced'
-  | 'refused'
-  | 'withdrawn'
-  | 'asking'
-  | 'unconfirmed'
-  | 'advise'
-  | 'thanks'
-  | 'simulation'
-  | 'simulationMissed'
-  | 'kept'
-  | 'retracted'
+/** What became of a report: one word for lists, pages, statistics, letters and the API. */
+export const reportOutcomes = [
+  ...(['waiting', 'failed', 'looking-up', 'queued', 'held', 'told'] as const),
+  ...(['answered-resolved', 'answered-not-ours', 'answered-wrong', 'answered-stop'] as const),
+  ...(['bounced', 'refused', 'withdrawn', 'asking', 'unconfirmed', 'newsletter'] as const),
+  ...(['thanks', 'simulation', 'simulation-missed', 'kept', 'retracted'] as const),
+] as const
 
-type Source = Pick<Report, 'state' | 'kind'> &
-  Omit<OwnOutcome, 'notified'> & {
-    /** Whether there is safe advice how to unsubscribe. */
-    hasAdvice: boolean
-  }
+export type ReportOutcome = (typeof reportOutcomes)[number]
+
+type Source = Pick<Report, 'state' | 'kind'> & Omit<OwnOutcome, 'notified'>
 
 /** The states of feedback; the first that occurs decides the outcome of a report. */
 export const feedbackRanks: readonly FeedbackState[] = [
@@ -41,29 +25,21 @@ const ofFeedback: Record<FeedbackState, ReportOutcome> = {
 }
 
 /** Returns the outcome of a report. */
-export function outcomeOf({
-  state,
-  kind,
-  action,
-  answer,
-  feedback,
-  hasAdvice,
-}: Source): ReportOutcome {
+export function outcomeOf({ state, kind, action, answer, feedback }: Source): ReportOutcome {
   if (state === 'retracted' || state === 'failed') return state
   if (action === undefined && (state === 'received' || state === 'analyzed')) return 'waiting'
   if (action === 'ask') return 'asking'
   if (action === 'confirm') return 'unconfirmed'
-  if (answer) return `answered.${answer}`
+  if (answer) return `answered-${answer}`
   const lead = feedbackRanks.find((one) => feedback.includes(one))
   if (lead) return ofFeedback[lead]
-  if (action === 'look-up' || action === 'forward') return 'lookingUp'
-  if (action === 'simulation') return kind === 'not-spam' ? 'simulationMissed' : 'simulation'
-  // Without a verified sender there is no advice, and unsubscribing would be dangerous.
-  if (action === 'advise' && hasAdvice) return 'advise'
+  if (action === 'look-up' || action === 'forward') return 'looking-up'
+  if (action === 'simulation') return kind === 'not-spam' ? 'simulation-missed' : 'simulation'
+  if (action === 'advise') return 'newsletter'
   return kind === 'not-spam' ? 'thanks' : 'kept'
 }
 
-const open: ReadonlySet<ReportOutcome> = new Set(['waiting', 'lookingUp', 'queued'] as const)
+const open: ReadonlySet<ReportOutcome> = new Set(['waiting', 'looking-up', 'queued'] as const)
 
 /** Whether an outcome changes soon without the reporter. */
 export function isOpenOutcome(outcome: ReportOutcome): boolean {
@@ -75,11 +51,11 @@ export type OutcomeTone = 'good' | 'warn' | 'bad' | 'wait' | 'info'
 
 /** The other outcomes are good. */
 const tones: Partial<Record<ReportOutcome, OutcomeTone>> = {
-  ...{ waiting: 'wait', lookingUp: 'wait', queued: 'wait', held: 'wait', refused: 'wait' },
+  ...{ waiting: 'wait', 'looking-up': 'wait', queued: 'wait', held: 'wait', refused: 'wait' },
   ...{ asking: 'warn', unconfirmed: 'warn', bounced: 'warn', failed: 'bad' },
-  ...{ kept: 'info', withdrawn: 'info', advise: 'info', retracted: 'info' },
-  simulationMissed: 'info',
-  ...{ 'answered.not-ours': 'info', 'answered.wrong': 'info', 'answered.stop': 'info' },
+  ...{ kept: 'info', withdrawn: 'info', newsletter: 'info', retracted: 'info' },
+  'simulation-missed': 'info',
+  ...{ 'answered-not-ours': 'info', 'answered-wrong': 'info', 'answered-stop': 'info' },
 }
 
 /** Returns the tone of an outcome. */

@@ -24,7 +24,7 @@ import { outcomeOf, type OutcomeTone, type ReportOutcome, toneOf } from './own-o
 import { findQuestion, type ReportQuestion } from './set-relays.ts'
 
 /** The outcomes by which reports can be filtered, in the order of the form. */
-export const ownOutcomes = ['asking', 'waiting', 'told', 'answered', 'kept', 'taken-back'] as const
+export const ownOutcomes = ['asking', 'open', 'told', 'answered', 'kept', 'retracted'] as const
 
 type Outcome = (typeof ownOutcomes)[number]
 
@@ -47,10 +47,7 @@ export type ShownOutcome = Pick<OwnOutcome, 'notified' | 'answer'> & {
   tone: OutcomeTone
 }
 
-/**
- * Adds their outcomes to reports. A list does not look for advice, so there a report with advice is
- * a kept one.
- */
+/** Adds their outcomes to reports. */
 export async function withOutcomes<Line extends Pick<Report, 'id' | 'state' | 'kind'>>(
   db: Db,
   lines: readonly Line[],
@@ -59,7 +56,7 @@ export async function withOutcomes<Line extends Pick<Report, 'id' | 'state' | 'k
   return lines.flatMap((line) => {
     const own = found.get(line.id)
     if (!own) return []
-    const outcome = outcomeOf({ ...line, ...own, hasAdvice: false })
+    const outcome = outcomeOf({ ...line, ...own })
     return [{ ...line, notified: own.notified, answer: own.answer, outcome, tone: toneOf(outcome) }]
   })
 }
@@ -88,11 +85,11 @@ const LOOKED_UP = 2_000
 
 const statesOf: Record<Outcome, readonly ReportState[]> = {
   asking: ['kept'],
-  waiting: ['received', 'analyzed', 'failed'],
+  open: ['received', 'analyzed', 'failed'],
   told: ['forwarded'],
   answered: ['forwarded', 'retracted'],
   kept: ['kept'],
-  'taken-back': ['retracted'],
+  retracted: ['retracted'],
 }
 
 /**

@@ -8,6 +8,7 @@ import { findReportOrAlias } from '../../db/report-aliases.ts'
 import { findRawMessage, type Report } from '../../db/reports.ts'
 import { shownBytes } from '../../mail/text.ts'
 import { explainReport } from '../../reports/explain-report.ts'
+import { withOutcomes } from '../../reports/own-reports.ts'
 import type { VerdictSymbol } from '../../verdict/verdict.ts'
 import { shownWalk } from '../history/story.ts'
 import { sayMeaning } from '../history/symbols.ts'
@@ -126,13 +127,14 @@ async function requireReport(id: unknown, { pool }: Pick<Site, 'pool'>): Promise
 
 async function describeReport({ req, language, texts }: PageCall, site: Pick<Site, 'pool'>) {
   const report = await requireReport(req.params['id'], site)
-  const [explanation, events, feedback, emails, raw, campaignId] = await Promise.all([
+  const [explanation, events, feedback, emails, raw, campaignId, [shown]] = await Promise.all([
     explainReport(site.pool, report.id),
     listEvents(site.pool, report.id),
     listFeedback(site.pool, [report.id]),
     listReporterEmails(site.pool, [report.reporterId]),
     findRawMessage(site.pool, report.id),
     findCampaignOf(site.pool, report.id),
+    withOutcomes(site.pool, [report]),
   ])
   const analysis = explanation?.analysis
   const authentication = analysis?.details.authentication
@@ -148,6 +150,7 @@ async function describeReport({ req, language, texts }: PageCall, site: Pick<Sit
     events,
     feedback,
     campaignId,
+    shown,
     rawText: raw && shownBytes(raw, RAW_BYTES_SHOWN),
     isRawCut: (raw?.length ?? 0) > RAW_BYTES_SHOWN,
   }

@@ -7,7 +7,13 @@ import type { ReportEvent } from '../../db/report-events.ts'
 import { findRawMessage, type Report } from '../../db/reports.ts'
 import type { Phrase } from '../../phrase.ts'
 import { confirmReport, retractReport } from '../../reports/change-report.ts'
-import { findReportDetails, hurryAnalysis, type ReportDetails } from '../../reports/own-reports.ts'
+import {
+  findReportDetails,
+  hurryAnalysis,
+  type ReportDetails,
+  type ShownOutcome,
+  withOutcomes,
+} from '../../reports/own-reports.ts'
 import type { SameReports } from '../../reports/same-reports.ts'
 import { findReportOrSpooled } from '../../reports/take-spooled.ts'
 import { inEnglish } from '../../texts/phrases.ts'
@@ -68,9 +74,11 @@ async function listReports(
   const others = queryOf({ ...on, limit: String(limit), kind, status, since })
   const isMore = rows.length > limit && last !== undefined
   const next = linkToNext(res, isMore ? `${publicUrl}/api/v1/reports${others}` : undefined)
-  const reports = lines.map(({ id, state, receivedAt, kind: its, subject, author }) => ({
+  const shown = await withOutcomes(pool, lines)
+  const reports = shown.map(({ id, state, outcome, receivedAt, kind: its, subject, author }) => ({
     id,
     status: state,
+    result: outcome,
     received_at: receivedAt.toISOString(),
     kind: its,
     subject,
@@ -84,17 +92,29 @@ async function listReports(
 export type ReportJson = z.infer<typeof reportSchema>
 
 export async function describeReport(db: Db, report: Report): Promise<ReportJson> {
-  return reportJson(report, await findReportDetails(db, report))
+  const [details, [shown]] = await Promise.all([
+    findReportDetails(db, report),
+    withOutcomes(db, [report]),
+  ])
+  return reportJson(report, { ...details, outcome: shown?.outcome ?? 'waiting' })
 }
 
 /** Converts a report to the API format. */
 function reportJson(
   report: Report,
-  { analysis, events, question, isUnconfirmed, same }: ReportDetails,
+  {
+    analysis,
+    events,
+    question,
+    isUnconfirmed,
+    same,
+    outcome,
+  }: ReportDetails & Pick<ShownOutcome, 'outcome'>,
 ): ReportJson {
   return {
     id: report.id,
     status: report.state,
+    result: outcome,
     received_at: report.receivedAt.toISOString(),
     kind: report.kind,
     comment: report.comment,

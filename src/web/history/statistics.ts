@@ -105,11 +105,11 @@ function becameOf(days: readonly CountedDay[], texts: Texts) {
   return {
     total: standing + retracted,
     parts: barsOf([
-      [texts('statistics.became.told'), notified],
-      [texts('statistics.became.kept'), kept - asked],
-      [texts('statistics.became.asked'), asked],
-      [texts('statistics.became.waiting'), Math.max(0, standing - notified - kept)],
-      [texts('statistics.became.retracted'), retracted],
+      [texts('states.told'), notified],
+      [texts('states.kept'), kept - asked],
+      [texts('states.asking'), asked],
+      [texts('states.open'), Math.max(0, standing - notified - kept)],
+      [texts('states.retracted'), retracted],
     ]),
     mails: sum('mails'),
     answered: sum('answered'),

@@ -111,10 +111,10 @@ function analyzedState({ report, analysis }: SummarySource): StageState {
 
 /** States of the notice by outcome; for the other outcomes it is done. */
 const notifiedStates: Partial<Record<ReportOutcome, StageState>> = {
-  ...{ waiting: 'open', failed: 'open', lookingUp: 'now', queued: 'now', held: 'now' },
+  ...{ waiting: 'open', failed: 'open', 'looking-up': 'now', queued: 'now', held: 'now' },
   ...{ bounced: 'failed', refused: 'failed', asking: 'asking', unconfirmed: 'asking' },
-  ...{ withdrawn: 'skipped', advise: 'skipped', thanks: 'skipped', kept: 'skipped' },
-  ...{ retracted: 'skipped', simulation: 'skipped', simulationMissed: 'skipped' },
+  ...{ withdrawn: 'skipped', newsletter: 'skipped', thanks: 'skipped', kept: 'skipped' },
+  ...{ retracted: 'skipped', simulation: 'skipped', 'simulation-missed': 'skipped' },
 }
 
 /** Also of a report that is retracted later. */

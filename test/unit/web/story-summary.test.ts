@@ -48,7 +48,7 @@ test.for([
   [
     'is analyzed',
     { analysis: analysis('spam', 'look-up') },
-    'lookingUp',
+    'looking-up',
     'done done now open',
     'spam',
   ],
@@ -85,7 +85,7 @@ test.for([
   [
     'was answered',
     { complaints: [complaint('sent')], answers: [answer] },
-    'answered.resolved',
+    'answered-resolved',
     'done done done done',
     'spam',
   ],
@@ -113,14 +113,14 @@ test.for([
   [
     'is about a newsletter',
     { analysis: analysis('marketing', 'advise'), hasAdvice: true },
-    'advise',
+    'newsletter',
     'done done skipped skipped',
     'unsubscribe',
   ],
   [
     'is about a newsletter of nobody who is verified',
     { analysis: analysis('undecided', 'advise') },
-    'kept',
+    'newsletter',
     'done done skipped skipped',
     'spam',
   ],

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { reportOutcomes } from '../../../reports/own-outcome.ts'
 import { consequenceActions, verdictClasses } from '../../../verdict/verdict.ts'
 
 /** A problem (RFC 9457). */
@@ -46,6 +47,17 @@ const statusSchema = z
     'received: waiting for analysis. analyzed: an abuse desk will be notified. forwarded: ' +
       'an abuse desk was notified. kept: no abuse desk is notified. retracted: withdrawn. ' +
       'failed: an error that operators handle.',
+  )
+
+const resultSchema = z
+  .enum(reportOutcomes)
+  .describe(
+    'What became of the report, in the words of its page. looking-up: an abuse desk is looked ' +
+      'for. queued: its feedback report is about to be sent. held: the site does not send mail ' +
+      'yet. told: an abuse desk was notified. answered-…: its last answer. bounced, refused: the ' +
+      'feedback report did not arrive. withdrawn: it was canceled. asking, unconfirmed: the ' +
+      'reporter is asked. newsletter: no one is notified, and the reporter learns how to ' +
+      'unsubscribe. thanks: the message counts as wanted.',
   )
 
 const network = z.object({
@@ -167,6 +179,7 @@ export const reportSchema = z
   .object({
     id: reportId,
     status: statusSchema,
+    result: resultSchema,
     received_at: instant,
     kind: kindSchema,
     comment: text.describe(
@@ -224,6 +237,7 @@ export const reportLineSchema = z
   .object({
     id: reportId,
     status: statusSchema,
+    result: resultSchema,
     received_at: instant,
     kind: kindSchema,
     subject: text,

@@ -19,7 +19,7 @@ export const searchPageSchema = z.object({
 /** A page of reports that a search found. */
 export const foundReportsSchema = z.object({
   reports: list(
-    reportLineSchema.extend({
+    reportLineSchema.omit({ result: true }).extend({
       channel: z.string(),
       reporter_id: z.uuid(),
       origin: text.describe('The address of the origin.'),
