@@ -6,6 +6,7 @@ import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { variableNames } from '../../src/config.ts'
 import { freePort, reachableFolder, unprivileged } from '../../src/db/embedded.ts'
+import { type FirstAccounts, keptAccounts } from '../../src/processes/data-dir.ts'
 
 /** An instance of Signalpost that runs only for the demonstration. */
 export type Instance = {
@@ -20,6 +21,8 @@ export type Site = {
   start: () => Promise<{ url: string }>
   addReporter: () => Promise<{ token: string }>
   databaseUrl: () => Promise<string>
+  /** The accounts of a trial instance, after its start. */
+  accounts: () => Promise<FirstAccounts>
   /** Ends every process and removes every file. May be called at any time, more than once. */
   clear: () => Promise<void>
 }
@@ -73,6 +76,7 @@ export async function openSite(settings: NodeJS.ProcessEnv = {}): Promise<Site> 
       return JSON.parse(await untilSaid(run(args), '\n')) as { token: string }
     },
     databaseUrl: () => readFile(path.join(dataDir, 'database.url'), 'utf8'),
+    accounts: () => keptAccounts(dataDir, true),
     clear: () => (cleared ??= clear(children, dataDir, sharedBefore)),
   }
 }
