@@ -36,10 +36,10 @@ const accountCommand: Command = {
     const { args, config, log } = context
     if (args[0] !== 'add') return otherAccountCommands.run(context)
     const { withDatabase } = await import('./processes/open-app.ts')
-    const { addAccount, parseAccount, readPassword } = await import('./processes/add-account.ts')
+    const { runAccount, parseAccount, readPassword } = await import('./processes/add-account.ts')
     const { asksPassword, ...asked } = parseAccount(args)
     const request = { ...asked, password: asksPassword ? await readPassword(process) : undefined }
-    const answer = await withDatabase(config, log, (app) => addAccount(request, app))
+    const answer = await withDatabase(config, log, (app) => runAccount(request, app))
     process.stdout.write(`${JSON.stringify(answer)}\n`)
     return 0
   },
@@ -199,7 +199,7 @@ const commands: Record<string, Command> = {
       // Reading a table creates mostly short-lived objects; without this flag V8 uses 60 MB more.
       setFlagsFromString('--semi-space-growth-factor=1')
       const done = await withDatabase(config, log, (app) =>
-        importNetworks(file, app, { ...options, tell: progress.tell }),
+        importNetworks(file, app, { ...options, tell: progress.tell, isAudited: true }),
       ).finally(progress.end)
       say(`Imported ${done.ranges} ranges as ${done.blocks} blocks from ${done.source}.`)
       if (done.skipped > 0) say(`Skipped ${done.skipped} lines without a network.`)

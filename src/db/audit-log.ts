@@ -30,6 +30,7 @@ export const auditActions = [
   'resend',
   'set network',
   'unset network',
+  'import networks',
   'drop networks',
   'mark reputation',
   'unmark reputation',

@@ -3,6 +3,7 @@ import { type Readable, Writable } from 'node:stream'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import type { App } from '../app.ts'
+import { insertAudit } from '../db/audit-log.ts'
 import { inTransaction } from '../db/pool.ts'
 import {
   findReporterByEmail,
@@ -143,6 +144,22 @@ export async function readPassword(terminal: Terminal): Promise<string> {
   const password = await readNewSecret('Password', terminal)
   if (password.length >= PASSWORD_CHARS_MIN) return password
   throw new UsageError([`The password must have at least ${PASSWORD_CHARS_MIN} characters.`])
+}
+
+/** Does what the command says, and writes into the audit log what a person changed. */
+export async function runAccount(
+  request: AccountRequest,
+  app: Pick<App, 'pool' | 'clock'>,
+): Promise<AccountAnswer> {
+  const answer = await addAccount(request, app)
+  const given = [
+    answer.role ?? 'no role',
+    request.password !== undefined && 'password',
+    request.wantsToken && `token${request.tokenRole ? ` as ${request.tokenRole}` : ''}`,
+  ]
+  const detail = `${answer.email}: ${given.filter(Boolean).join(', ')}`
+  await insertAudit(app.pool, { at: app.clock(), reporterId: null, action: 'add account', detail })
+  return answer
 }
 
 /**

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream'
 import { parseArgs } from 'node:util'
 import { createGunzip } from 'node:zlib'
 import type { App } from '../app.ts'
+import { insertAudit } from '../db/audit-log.ts'
 import {
   LAYERS_PER_STATEMENT,
   listSources,
@@ -163,6 +164,8 @@ export type ImportOptions = {
   format?: TableFormat | 'auto' | undefined
   /** Whether a table that is much smaller or larger than the one it replaces is refused. */
   comparesSize?: boolean
+  /** Set if a person imports it: the audit log names the table. */
+  isAudited?: boolean
   /** Called from time to time with the number of ranges read. */
   tell?: (ranges: number) => void
 }
@@ -221,6 +224,10 @@ export async function importNetworks(
   const blocks = await inTransaction(app.pool, async (tx) => {
     const made = await replaceNetworks(tx, source, parts, app.clock())
     refuseSize(made, blocksBefore)
+    if (options.isAudited) {
+      const entry = { at: app.clock(), reporterId: null, detail: `${source}: ${made} blocks` }
+      await insertAudit(tx, { ...entry, action: 'import networks' })
+    }
     return made
   })
   await tidyNetworks(app.pool)

@@ -1,14 +1,16 @@
 import { expect, test } from 'vitest'
-import { addAccount, parseAccount } from '../../../src/processes/add-account.ts'
+import { addAccount, runAccount, parseAccount } from '../../../src/processes/add-account.ts'
+import { importNetworks } from '../../../src/processes/import-networks.ts'
+import { listAudit } from '../../../src/db/audit-log.ts'
 import { findReporter, findReporterSettings } from '../../../src/db/reporters.ts'
 import { createCredentials } from '../../../src/people/credentials.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { freshDatabase } from '../../support/database.ts'
+import { sampleNetworks } from '../../support/messages.ts'
 import { readKarmas } from '../../support/evidence.ts'
 
-const database = await closeAfterTests(freshDatabase())
-
 const clock = () => new Date('2026-11-20T12:00:00Z')
+const database = await closeAfterTests(freshDatabase(clock()))
 const app = () => ({ pool: database.pool, clock })
 const add = (...args: string[]) =>
   addAccount({ ...parseAccount(['add', ...args]), password: undefined }, app())
@@ -22,6 +24,26 @@ test('an account signs in with its password, with its address in any case', asyn
   expect(await byPassword('ANN@example.com', 'correct horse')).toMatchObject(ann)
   expect(await byPassword('ann@example.com', 'Correct horse')).toBeUndefined()
   expect(await byPassword('nobody@example.com', 'correct horse')).toBeUndefined()
+})
+
+test('the audit log says what was changed on the command line', async () => {
+  const asked = parseAccount([
+    'add',
+    '--email',
+    'olga@example.com',
+    '--role',
+    'operator',
+    '--token',
+  ])
+  await runAccount({ ...asked, password: 'correct horse' }, app())
+  await importNetworks(sampleNetworks, app(), { source: 'mine', isAudited: true })
+  await importNetworks(sampleNetworks, app(), { source: 'refreshed' })
+  const entries = await listAudit(database.pool, { before: undefined, limit: 10 })
+  const said = entries.map(({ reporterId, action, detail }) => [reporterId, action, detail])
+  expect(said.toSorted()).toEqual([
+    [null, 'add account', 'olga@example.com: operator, password, token'],
+    [null, 'import networks', expect.stringMatching(/^mine: \d+ blocks$/)],
+  ])
 })
 
 test('of many passwords at once, those above the limit are refused until later', async () => {
