@@ -1,4 +1,5 @@
 import './require-node.js'
+import { fstatSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
@@ -6,14 +7,13 @@ import { concealKeys } from './mail/conceal-keys.ts'
 import { shownText } from './mail/text.ts'
 import type { App } from './app.ts'
 import { type Command, describe, operatorCommand, refuseArguments } from './cli/command-table.ts'
+import { FAILED, failureOf, MISUSED } from './cli/failure.ts'
 import { installationCommands } from './cli/installation.ts'
 import type { Config } from './config.ts'
-import { reasonOf, UsageError } from './errors.ts'
-import type { Logger } from './log.ts'
-import type { Standby } from './processes/standby.ts'
+import { serve, type StandIn } from './processes/serve-part.ts'
 import { closeInTime, stopSignal } from './processes/stop-signal.ts'
 
-const [DONE, FAILED, MISUSED, TRY_LATER] = [0, 1, 2, 75]
+const [DONE, TRY_LATER] = [0, 75]
 /** As shells show the end of a program by the signal SIGPIPE. */
 const PIPE_CLOSED = 141
 const COMPLAINT_CHARS_MAX = 20_000
@@ -118,11 +118,14 @@ const commands: Record<string, Command> = {
         const openStandIn: StandIn = (app, standby) => receive(app, undefined, standby)
         return serve(config, log, 'receive', 'sends', (app) => receive(app), { openStandIn })
       }
+      const { DatabaseUnsuitable } = await import('./errors.ts')
       const { DatabaseUnavailable, withDatabase } = await import('./processes/open-app.ts')
       return withDatabase(config, log, (app) => receiveOne(process.stdin, envelope, app)).catch(
         (error: unknown) => {
-          if (error instanceof DatabaseUnavailable) return TRY_LATER
-          throw error
+          // The mail server keeps the mail until somebody has corrected the settings.
+          if (error instanceof DatabaseUnsuitable) complain(`signalpost receive: ${error.message}`)
+          else if (!(error instanceof DatabaseUnavailable)) throw error
+          return TRY_LATER
         },
       )
     },
@@ -386,25 +389,22 @@ async function main([name = 'help', ...args]: readonly string[]): Promise<number
   try {
     if ('runAlone' in command) return await command.runAlone(args)
     const config = await readSettings()
-    const log = await (await import('./log.ts')).createLogger(config.logLevel, name)
+    const { createLogger } = await import('./log.ts')
+    const log = await createLogger(config.logLevel, name, { isJournal: isJournal() })
     return await command.run({ args, config, log })
   } catch (error) {
     // A lost connection, such as that to the database, has the same code.
     if (isReaderGone && isClosedPipe(error)) return PIPE_CLOSED
-    const isMisuse =
-      error instanceof UsageError ||
-      (error instanceof TypeError &&
-        'code' in error &&
-        String(error.code).startsWith('ERR_PARSE_ARGS'))
-    const problems = error instanceof UsageError ? error.problems : [reasonOf(error)]
+    const { code, problems, stack } = failureOf(error)
     for (const problem of problems) complain(`signalpost ${name}: ${problem}`)
-    if (isMisuse) {
+    if (code === MISUSED) {
       const usages = (await describe(command)).map(({ usage }) => `signalpost ${usage}`)
       complain(`Usage: ${usages.join('\n       ')}`)
-    } else if (error instanceof Error && !isPlain(error)) complain(error.stack ?? '')
+    }
+    if (stack !== undefined) complain(stack)
     // The channel to a supervisor would keep a finished process running.
     if (process.connected) process.disconnect?.()
-    return isMisuse ? MISUSED : FAILED
+    return code
   }
 }
 
@@ -417,11 +417,6 @@ function isClosedPipe(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EPIPE'
 }
 
-/** Whether the message of an error is sufficient without a stack. */
-function isPlain(error: Error): boolean {
-  return ['BusyError', 'DatabaseUnavailable', 'DatabaseUnsuitable'].includes(error.name)
-}
-
 async function help(): Promise<number> {
   const described = (await Promise.all(Object.values(commands).map(describe))).flat()
   const lines = described.map(({ usage, summary }) => `  ${usage}\n      ${summary}`)
@@ -429,72 +424,19 @@ async function help(): Promise<number> {
   return DONE
 }
 
-async function serve(
-  config: Config,
-  log: Logger,
-  name: string,
-  role: 'sends' | 'works',
-  open: (app: App) => Promise<{ close: () => Promise<void> }>,
-  { openStandIn, names = [] }: { openStandIn?: StandIn; names?: readonly string[] } = {},
-): Promise<number> {
-  if (config.databaseUrl === undefined) {
-    const { refuseOnFront } = await import('./processes/open-app.ts')
-    refuseOnFront(config)
-    throw new UsageError([
-      'DATABASE_URL is not set. Only "start" can run without it, with its own PostgreSQL.',
-    ])
-  }
-  const stopping = stopSignal()
-  const { openApp } = await import('./processes/open-app.ts')
-  const its = { ...config, databaseUrl: config.databaseUrl }
-  const standIn = openStandIn && (await standInFor(its, log, name, openStandIn))
-  const opening = openApp(its, role, log, name)
-  const app = await Promise.race([opening, stopping])
-  await standIn?.close()
-  // No resource is open yet, so the process may exit immediately.
-  if (!app) process.exit(DONE)
-  const { startWatch } = await import('./processes/watch.ts')
-  const watch = await startWatch(app, name, names.toSorted().join())
-  const { keepActivity } = await import('./activity/keep-activity.ts')
-  const part = await open(app).catch(async (error: unknown) => {
-    await watch.close()
-    await app.close()
-    throw error
-  })
-  const activity = keepActivity(app, name)
-  process.send?.('ready')
-  await stopping
-  await closeInTime(async () => {
-    await part.close()
-    await watch.close()
-    await activity.close()
-    await app.close()
-  }, config.drainMs)
-  return DONE
-}
-
-/** Opens a part that takes reports while the database is away. */
-type StandIn = (app: App, standby: Standby) => Promise<{ close: () => Promise<void> }>
-
-/** Opens the stand-in of a process that starts while the database is away. */
-async function standInFor(
-  config: Config & { databaseUrl: string },
-  log: Logger,
-  name: string,
-  open: StandIn,
-): Promise<{ close: () => Promise<void> } | undefined> {
-  const { databaseState } = await import('./db/installation.ts')
-  if (config.spool.bytesMax === 0 || (await databaseState(config.databaseUrl)) !== 'away') return
-  log.warn('The database is away. New reports are stored on disk until it is back.')
-  const { openStandIn } = await import('./processes/standby.ts')
-  const { app, standIn } = await openStandIn(config, log, name)
-  return open(app, standIn)
-}
-
 function say(text: string): void {
   process.stdout.write(`${text}\n`)
 }
 
 function complain(text: string): void {
-  process.stderr.write(`${shownText(concealKeys(text), COMPLAINT_CHARS_MAX)}\n`)
+  const shown = shownText(concealKeys(text), COMPLAINT_CHARS_MAX)
+  process.stderr.write(`${isJournal() ? shown.replaceAll(/^/gm, '<3>') : shown}\n`)
+}
+
+/** Whether standard error is the journal of systemd (systemd.exec(5)). */
+function isJournal(): boolean {
+  const stream = process.env['JOURNAL_STREAM']
+  if (stream === undefined) return false
+  const { dev, ino } = fstatSync(2)
+  return stream === `${dev}:${ino}`
 }

@@ -229,7 +229,9 @@ async function changesServer(first: pg.Client, second: pg.Client, round: number)
     // Without an answer, the transaction must be using the only server process.
     return after?.rows[0]?.pid !== before.rows[0]?.pid
   } catch (error) {
-    throw sqlState(error) === undefined ? error : unfit(error)
+    const state = sqlState(error)
+    // A database that stops, or that is full, is not unfit.
+    throw state === undefined || /^5[37]/.test(state) ? error : unfit(error)
   } finally {
     await inTime(
       second.query('rollback').catch(() => undefined),

@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { spamMessage } from '../support/messages.ts'
 import { makeSite, type Site } from '../support/parts.ts'
-import { type Outcome, runProgram, runSeveral } from '../support/process.ts'
+import { type Outcome, runProgram, runSeveral, startCommand } from '../support/process.ts'
 import { apiClient } from '../support/reporter.ts'
 import { makePlace, type Place } from '../support/instance.ts'
 
@@ -121,6 +122,18 @@ test('a looked-up value cannot move the cursor of the terminal', async () => {
 test('an error of a command masks a key', async () => {
   const { stderr } = await runProgram([`sp_${'x'.repeat(43)}`], nowhere)
   expect(stderr).toContain(`Unknown command "sp_${'*'.repeat(43)}"`)
+})
+
+test('a complaint to the journal of systemd is an error there, in each of its lines', async () => {
+  const file = path.join(await mkdtemp(path.join(tmpdir(), 'signalpost-')), 'journal')
+  const sets = 'JOURNAL_STREAM=$(stat -c %d:%i "$FILE") && export JOURNAL_STREAM'
+  const line = `touch "$FILE" && ${sets} && "$NODE" src/main.ts web --x 2>"$FILE"`
+  const env = { FILE: file, NODE: process.execPath, ...nowhere }
+  const { code } = await startCommand(['sh', '-c', line], env).ended
+  expect(code).toBe(2)
+  const lines = (await readFile(file, 'utf8')).trimEnd().split('\n')
+  expect(lines.length).toBeGreaterThan(1)
+  expect(lines.filter((one) => !one.startsWith('<3>'))).toEqual([])
 })
 
 test('an unavailable database is reported with a sentence, without a stack trace', async () => {

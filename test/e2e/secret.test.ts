@@ -59,7 +59,7 @@ test('the secret is changed by the steps of the page while several processes run
   expect(await signsIn(site.url, other)).toBe(true)
 
   const wrong = await runProgram(['count'], site.env)
-  expect(wrong.code).toBe(1)
+  expect(wrong.code).toBe(78)
   expect(wrong.stderr + wrong.stdout).toContain('SECRET is not the secret that this installation')
 
   expect((await runProgram(show, env)).stdout).toMatch(/^Sessions in browsers: until \d{4}-/m)

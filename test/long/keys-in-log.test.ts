@@ -20,7 +20,9 @@ import { startSmtpSink } from '../support/smtp-sink.ts'
 import { Browser } from '../db/web/browser.ts'
 
 const logged: string[] = []
-const log = await createLogger('trace', 'test', { write: (line) => void logged.push(line) })
+const log = await createLogger('trace', 'test', {
+  destination: { write: (line) => void logged.push(line) },
+})
 const listRoutes = watchRoutes()
 const keyed = await closeAfterTests(startKeyedSite(log))
 const { site, shown, keys, needles, texts, holders } = keyed

@@ -113,8 +113,12 @@ test.runIf(isRoot)(
     await inside('dpkg --remove signalpost')
     expect(existsSync(at('usr/lib/signalpost'))).toBe(false)
     expect(existsSync(at('var/lib/signalpost/accounts.json'))).toBe(true)
-    await inside('dpkg --purge signalpost')
-    for (const gone of ['var/lib/signalpost', 'etc/signalpost', 'etc/logrotate.d/signalpost']) {
+    await inside('mkdir -p /var/lib/signalpost/backups && touch /var/lib/signalpost/backups/one')
+    expect(await inside('dpkg --purge signalpost')).toContain('Kept the backups in ')
+    expect(await inside('find /var/lib/signalpost -type f')).toBe(
+      '/var/lib/signalpost/backups/one\n',
+    )
+    for (const gone of ['etc/signalpost', 'etc/logrotate.d/signalpost']) {
       expect(existsSync(at(gone))).toBe(false)
     }
     await expect(inside('id signalpost')).rejects.toThrow()
