@@ -82,10 +82,12 @@ const variables = z.object({
   RECEIVE_HOST: z.string().default('127.0.0.1'),
   RECEIVE_PORT: port.default(2525),
   RECEIVE_PROTOCOL: z.enum(['smtp', 'lmtp']).default('smtp'),
+  RECEIVE_PROXIES: z.string().default('none').transform(readBlocks),
   RECEIVE_TLS_CERT_FILE: z.string().optional(),
   RECEIVE_TLS_KEY_FILE: z.string().optional(),
   CHECK_HOST: z.string().default('127.0.0.1'),
   CHECK_PORT: port.optional(),
+  CHECK_PROXIES: z.string().default('none').transform(readBlocks),
   CHECK_PASSWORD: z.string().min(8, 'is shorter than 8 characters').optional(),
   CHECK_REJECT_SCORE: score().default(15),
   CHECK_GREYLIST_SCORE: score().optional(),
@@ -181,6 +183,9 @@ export type Config = {
   receiveHost: string
   receivePort: number
   receiveProtocol: 'smtp' | 'lmtp'
+  /** CIDR blocks of the proxies that must send the PROXY protocol to `receive`, and to `check`. */
+  receiveProxies: readonly string[]
+  checkProxies: readonly string[]
   /** Absolute path; undefined if STARTTLS is not offered. */
   receiveTlsCertFile: string | undefined
   receiveTlsKeyFile: string | undefined
@@ -455,10 +460,10 @@ export function readConfig(
     receiveHost: read.RECEIVE_HOST,
     receivePort: read.RECEIVE_PORT,
     receiveProtocol: read.RECEIVE_PROTOCOL,
+    ...{ receiveProxies: read.RECEIVE_PROXIES, checkProxies: read.CHECK_PROXIES },
     receiveTlsCertFile: absolute(read.RECEIVE_TLS_CERT_FILE),
     receiveTlsKeyFile: absolute(read.RECEIVE_TLS_KEY_FILE),
-    checkHost: read.CHECK_HOST,
-    checkPort: read.CHECK_PORT,
+    ...{ checkHost: read.CHECK_HOST, checkPort: read.CHECK_PORT },
     checkPassword: read.CHECK_PASSWORD,
     checkRejectScore: read.CHECK_REJECT_SCORE,
     checkGreylistScore: read.CHECK_GREYLIST_SCORE,

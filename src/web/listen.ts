@@ -44,6 +44,8 @@ export type ListenOptions = {
   http?: ServerOptions
   /** Maximum number of header fields per request; Node responds with 431 above its own limit. */
   fieldsMax?: number
+  /** Gets the server before it listens, with its listeners for connections. */
+  prepare?: (server: Server) => void
   /** Receives each new connection, and passes it to `speaksHttp` if the client uses HTTP. */
   connections?: (socket: Socket, speaksHttp: (socket: Socket) => void) => void
 }
@@ -54,7 +56,7 @@ export type ListenOptions = {
  */
 export async function listen(
   createHandler: (port: number, isClosing: () => boolean) => RequestListener,
-  { host, port, drainMs = DRAIN_MS, http = {}, fieldsMax, connections }: ListenOptions,
+  { host, port, drainMs = DRAIN_MS, http = {}, fieldsMax, connections, prepare }: ListenOptions,
 ): Promise<Listener> {
   let isClosing = false
   const server = createServer({
@@ -67,6 +69,7 @@ export async function listen(
   })
   if (fieldsMax !== undefined) server.maxHeadersCount = fieldsMax
   if (connections) redirectConnections(server, connections)
+  prepare?.(server)
   server.on('clientError', (error, socket) => refuse(error, socket as Socket))
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

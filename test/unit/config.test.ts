@@ -59,6 +59,8 @@ test('an empty environment gives a working configuration that sends nothing', ()
     receiveHost: '127.0.0.1',
     receivePort: 2525,
     receiveProtocol: 'smtp',
+    receiveProxies: [],
+    checkProxies: [],
     feedbackHourlyMax: 100,
     forwardScope: undefined,
     forwardTo: 'any',

@@ -7,6 +7,7 @@ import type { Config } from '../../config.ts'
 import { MINUTE_MS } from '../../durations.ts'
 import { BusyError, forLog, reasonOf, UsageError, withoutData } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
+import { takeProxyHeaders } from '../../web/proxy-protocol.ts'
 import { openStandby, type Standby } from '../standby.ts'
 import { createMailMemory, isSmtpReply, smtpReply } from './keep-mail.ts'
 import { acceptLooseCommands } from './loose-commands.ts'
@@ -175,6 +176,7 @@ export async function receive(
       const refusal = line.peers.startSession(session.id, session.remoteAddress, app.clock())
       if (!refusal) cuts.set(session.id, cutAfter(limits.sessionMs, session, server))
       acceptLooseCommands(session, server)
+      refuseProxyHeader(session, server)
       done(refusal)
     },
     onClose(session) {
@@ -192,6 +194,7 @@ export async function receive(
         .finally(() => clearTimeout(cut))
     },
   })
+  takeProxyHeaders(server.server, app.config.receiveProxies)
   // Resets and timeouts by clients are not worth a log line above debug level.
   server.on('error', (error) =>
     app.log.debug({ reason: forLog(error.message) }, 'Lost the connection to a mail client.'),
@@ -261,6 +264,18 @@ async function listen(server: SMTPServer, { config, log }: Needs): Promise<numbe
   const hasTls = config.receiveTlsCertFile !== undefined
   log.info({ host, port, protocol, starttls: hasTls }, 'Listening for mail.')
   return port
+}
+
+/**
+ * Ends a session that begins with the header of a proxy that is not in RECEIVE_PROXIES: otherwise
+ * all its clients would have its address.
+ */
+function refuseProxyHeader({ id }: SMTPServerSession, { connections }: SMTPServer): void {
+  for (const connection of connections) {
+    if (connection.id !== id) continue
+    const refuse = () => connection.send(421, '4.7.0 Your address may not use the PROXY protocol')
+    Object.assign(connection, { handler_PROXY: refuse })
+  }
 }
 
 /**

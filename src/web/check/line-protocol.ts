@@ -116,6 +116,8 @@ async function converse(socket: Socket, ask: Ask, bytesMax: number, log: Logger)
  */
 function refuse(socket: Socket, why: string): void {
   socket.end(`RSPAMD/1.3 75 ${why}\r\n\r\n`)
+  // Otherwise, unread bytes would keep the connection open.
+  socket.resume()
 }
 
 type Question = { isPing: boolean; fields: Fields; body: Buffer | 'too-big' }

@@ -5,6 +5,7 @@ import { createBodyPool } from '../bodies/body-pool.ts'
 import { sendReadiness } from '../health.ts'
 import { listen, localUrl } from '../listen.ts'
 import { type CheckRoutes, createCheckRoutes, pathOf, sendError } from './check-routes.ts'
+import { takeProxyHeaders } from '../proxy-protocol.ts'
 import { isDirect } from './may-ask.ts'
 import { createLineProtocol } from './line-protocol.ts'
 import { type Milter, serveMilter } from './milter/serve-milter.ts'
@@ -23,7 +24,7 @@ export async function serveChecks(
   app: App & { config: { checkPort: number } },
   checker: MessageChecker,
 ): Promise<{ url: string; milterPort: number | undefined; close: () => Promise<void> }> {
-  const { checkHost: host, checkPort: port, messageBytesMax } = app.config
+  const { checkHost: host, checkPort: port, checkProxies: proxies, messageBytesMax } = app.config
   const bodies = createBodyPool(messageBytesMax)
   const door = createCheckRoutes(app, { checker, bodies }, isDirect)
   const speaker = createLineProtocol(door.ask, messageBytesMax, app.log)
@@ -36,6 +37,7 @@ export async function serveChecks(
       drainMs: app.config.drainMs,
       http: { maxHeaderSize: HEADER_BYTES_MAX, requireHostHeader: false },
       fieldsMax: FIELDS_MAX,
+      prepare: (server) => takeProxyHeaders(server, proxies),
       connections: (socket, speaksHttp) => {
         door.statistics.connected()
         speaker.take(socket, speaksHttp)
@@ -74,10 +76,10 @@ async function openMilter(
   { ask }: CheckRoutes,
   checker: MessageChecker,
 ): Promise<Milter | undefined> {
-  const { milter: settings, messageBytesMax: bytesMax } = config
+  const { milter: settings, checkProxies: proxies, messageBytesMax: bytesMax } = config
   if (!settings) return undefined
   const prepare = (fields: Fields) => checker.prepare(envelopeOf(fields)).catch(() => undefined)
-  return serveMilter(settings, { ask, prepare, policy: settings, bytesMax, log })
+  return serveMilter({ ...settings, proxies }, { ask, prepare, policy: settings, bytesMax, log })
 }
 
 type Needs = Pick<App, 'pool' | 'boss'> & {

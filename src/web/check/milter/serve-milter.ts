@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { Counter, Gauge, Registry } from '@prometheus-io/client'
 import { reasonOf } from '../../../errors.ts'
 import type { Logger } from '../../../log.ts'
+import { takeProxyHeaders } from '../../proxy-protocol.ts'
 import { createPacketReader, MilterError } from './packets.ts'
 import { ACCEPT, NOTHING, type Outcome } from './reply.ts'
 import { createMilterSession, type MilterSession, type MilterTools } from './session.ts'
@@ -59,7 +60,7 @@ type Inside = {
  * mail passes. Resolves when it listens.
  */
 export async function serveMilter(
-  { host, port }: { host: string; port: number },
+  { host, port, proxies = [] }: { host: string; port: number; proxies?: readonly string[] },
   needs: MilterNeeds,
 ): Promise<Milter> {
   const limits = { ...LIMITS, ...needs.limits }
@@ -76,6 +77,7 @@ export async function serveMilter(
   const inside: Inside = { tools, log, limits, statistics, open, isStopping: false }
   const server = createServer({ noDelay: true }, (socket) => void converse(socket, inside))
   server.maxConnections = limits.connections
+  takeProxyHeaders(server, proxies)
   server.on('drop', () => statistics.failed('connections'))
   server.listen({ host, port, backlog: 1_024 })
   await once(server, 'listening')
