@@ -63,7 +63,9 @@ async function configureReporting(folder: string, spool: string): Promise<string
   const source = path.join(import.meta.dirname, '../../clients/spool/signalpost-spool')
   const script = (await readFile(source, 'utf8')).replace('/var/spool/signalpost', spool)
   await writeFile(path.join(own, 'signalpost-spool'), script, { mode: 0o755 })
-  return recipe('/etc/dovecot/conf.d/99-signalpost.conf', { '/etc/dovecot/signalpost': own })
+  return recipe('/etc/dovecot/conf.d/99-signalpost.conf, for Dovecot 2.3', {
+    '/etc/dovecot/signalpost': own,
+  })
 }
 
 /**
