@@ -141,9 +141,20 @@ export async function setup(folder: string, talk: Talk): Promise<void> {
 Wrote ${file}, ${signing.DKIM_KEY_FILE} and ${recordFile}. Publish these records in the DNS:
 
 ${records.join('\n')}
-${unknown ? INCOMPLETE : ''}
+${unknown ? INCOMPLETE : ''}${isFound(file) ? '' : unfound(file)}
 Then start Signalpost, and run "signalpost doctor".`)
 }
+
+/** Whether the command reads the file by itself: the installed one reads that of the machine. */
+function isFound(file: string): boolean {
+  return import.meta.filename.endsWith('.js') && file === '/etc/signalpost/signalpost.env'
+}
+
+const unfound = (file: string) => `
+Signalpost reads these settings if the environment has this variable, for each command:
+
+SIGNALPOST_SETTINGS=${file}
+`
 
 const INCOMPLETE = `
 The SPF record is incomplete, because the addresses of your mail server are not known. Run

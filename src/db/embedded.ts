@@ -100,6 +100,8 @@ export type EmbeddedServer = {
   url: string
   folder: string
   port: number
+  /** Whether this start made the data folder. */
+  isNew: boolean
   /** Resolves when the server has ended, for any reason. */
   ended: Promise<void>
   /** Stops the server cleanly: it disconnects its clients and writes all data to disk. */
@@ -144,7 +146,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
   const folder = await reachableFolder(path.join(options.dataDir, 'postgres'), identity)
   await mkdir(options.dataDir, { recursive: true })
   await stopLeftover(folder)
-  if (existsSync(path.join(folder, 'PG_VERSION'))) await checkMajor(programs, folder)
+  const isNew = !existsSync(path.join(folder, 'PG_VERSION'))
+  if (!isNew) await checkMajor(programs, folder)
   else await initialize(programs, folder, options.password, identity)
   const logFile = path.join(options.dataDir, 'postgres.log')
   for (const patience = performance.now() + START_MS; ; await wait(RETRY_MS)) {
@@ -161,7 +164,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
     try {
       await untilReady(server, `${url}/postgres`, logFile)
       await ensureDatabase(`${url}/postgres`, 'signalpost')
-      return { url: `${url}/signalpost`, folder, port, ended, stop }
+      return { url: `${url}/signalpost`, folder, port, isNew, ended, stop }
     } catch (error) {
       await stop()
       if (performance.now() > patience || !(await mayRecover(server, logFile, logged))) throw error

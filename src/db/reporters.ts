@@ -160,6 +160,12 @@ export async function holdAdmins(tx: Db): Promise<void> {
   )
 }
 
+export async function hasAdmin(db: Db): Promise<boolean> {
+  const ids = await valuesOf(db)`
+    select id from reporters where role = 'administrator' limit 1`
+  return ids.length > 0
+}
+
 export function countOtherAdmins(tx: Db, id: string): Promise<number> {
   return numberOf(tx)`
     select count(*) as count from reporters

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { appendFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { z } from 'zod'
@@ -84,6 +85,11 @@ export async function keptAccounts(dataDir: string, isDemo: boolean): Promise<Fi
   }
   const text = await kept(dataDir, ACCOUNTS, () => JSON.stringify(accounts, null, 2))
   return JSON.parse(text) as FirstAccounts
+}
+
+/** Whether `keptAccounts` has stored accounts. */
+export function hasKeptAccounts(dataDir: string): boolean {
+  return existsSync(accountsFile(dataDir))
 }
 
 /** The path of the file where `keptAccounts` stores the accounts, readable only by its owner. */

@@ -104,8 +104,16 @@ export async function withDatabase<T>(
   log: Logger,
   chore: (app: App) => Promise<T>,
 ): Promise<T> {
-  return withUrl(config, (databaseUrl) => withApp({ ...config, databaseUrl }, log, chore))
+  return withUrl(config, (databaseUrl, isNew) => {
+    if (isNew) log.warn({ dataDir: config.dataDir }, NEW_DATABASE)
+    return withApp({ ...config, databaseUrl }, log, chore)
+  })
 }
+
+/** Says what a command does that was started without the settings of its installation. */
+const NEW_DATABASE =
+  'There was no database in DATA_DIR, so a new, empty one was made. If this is not what you ' +
+  'want, see with "signalpost config" which settings are in effect.'
 
 /** Migrates the database that `withDatabase` would use. */
 export async function migrateDatabase(config: Config): Promise<string[]> {
@@ -121,11 +129,14 @@ export function withDirectUrl<T>(config: Config, work: (url: string) => Promise<
   return withUrl(config, (url) => work(config.databaseDirectUrl ?? url))
 }
 
-async function withUrl<T>(config: Config, work: (url: string) => Promise<T>): Promise<T> {
+async function withUrl<T>(
+  config: Config,
+  work: (url: string, isNew: boolean) => Promise<T>,
+): Promise<T> {
   refuseOnFront(config)
   const noted = config.databaseUrl ?? (await notedDatabaseUrl(config.dataDir))
   if (noted !== undefined && (config.databaseUrl !== undefined || (await isReachable(noted)))) {
-    return work(noted)
+    return work(noted, false)
   }
   // Only a process that has claimed the data folder may start a server on it, because this first
   // stops a server that is still running.
@@ -137,7 +148,7 @@ async function withUrl<T>(config: Config, work: (url: string) => Promise<T>): Pr
     try {
       const { migrateAll } = await import('./migrate.ts')
       await migrateAll(server.url, systemClock())
-      return await work(server.url)
+      return await work(server.url, server.isNew)
     } finally {
       await server.stop()
     }

@@ -7,7 +7,7 @@ import { type EmbeddedServer, startEmbedded } from '../db/embedded.ts'
 import { removeHeartbeats } from '../db/health.ts'
 import { hasNetworks } from '../db/networks.ts'
 import { createPool, type Pool } from '../db/pool.ts'
-import { findReporterByEmail } from '../db/reporters.ts'
+import { findReporterByEmail, hasAdmin } from '../db/reporters.ts'
 import { reasonOf, UsageError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { disableAccount } from '../people/account-actions.ts'
@@ -19,6 +19,7 @@ import {
   claimDataDir,
   demoReporter,
   type FirstAccounts,
+  hasKeptAccounts,
   keptAccounts,
   keptDatabasePassword,
   keptSecrets,
@@ -306,24 +307,33 @@ function aborted(signal: AbortSignal): Promise<void> {
 
 /**
  * Migrates, and adds the first accounts and the sample networks if there are none. Disables the
- * demo account if others can reach the instance or receive mail from it.
+ * demo account if others can reach the instance or receive mail from it. Returns the accounts whose
+ * first passwords are in the data folder: none if another folder created them, as after a restore.
  */
-async function prepare(databaseUrl: string, config: Config, log: Logger): Promise<FirstAccounts> {
+async function prepare(
+  databaseUrl: string,
+  config: Config,
+  log: Logger,
+): Promise<Partial<FirstAccounts>> {
   await migrateAll(databaseUrl, systemClock(), { backend: config.databaseBackend })
   const isDemo = config.smtpUrl === undefined && !config.publicUrl.startsWith('https:')
-  const { admin, reporter } = await keptAccounts(config.dataDir, isDemo)
   const pool = createPool(databaseUrl, poolOptions)
   const app = { pool, clock: systemClock, config }
   try {
     await requireSecret(pool, await keyRingOf(config), systemClock)
-    await ensureAccount(admin, { role: 'administrator' }, app)
+    const hasOwn = await hasAdmin(pool)
+    const isKnown = !hasOwn || hasKeptAccounts(config.dataDir)
+    const kept = isKnown ? await keptAccounts(config.dataDir, isDemo) : undefined
+    if (kept && !hasOwn) await ensureAccount(kept.admin, { role: 'administrator' }, app)
+    const reporter = isDemo ? kept?.reporter : undefined
     if (!isDemo) await disableDemoReporter(app, log)
     else if (reporter) await ensureAccount(reporter, { role: null }, app)
     if (!(await hasNetworks(pool))) await importNetworks(sampleNetworks, app)
+    const isFirst = kept && (await findReporterByEmail(pool, kept.admin.email)) !== undefined
+    return { ...(isFirst && { admin: kept.admin }), ...(reporter && { reporter }) }
   } finally {
     await pool.end()
   }
-  return { admin, ...(isDemo && reporter && { reporter }) }
 }
 
 async function disableDemoReporter(
@@ -343,11 +353,16 @@ async function ensureAccount(
   await addAccount({ email, password, role, wantsToken: false }, app)
 }
 
-function banner(config: Config, { admin, reporter }: FirstAccounts): string {
+function banner(config: Config, { admin, reporter }: Partial<FirstAccounts>): string {
   const sending = config.smtpUrl
     ? 'Feedback reports are sent through the mail server of SMTP_URL.'
     : 'Feedback reports are shown in the outbox but not sent. Set SMTP_URL to send them.'
   const asked = config.checkPort === undefined ? config.publicUrl : `port ${config.checkPort}`
+  const accounts = [
+    ...(admin ? [`  Administrator ${admin.email}`] : []),
+    ...(reporter ? [`  Demo reporter ${reporter.email}`] : []),
+    ...(admin || reporter ? [`  Passwords     in ${accountsFile(config.dataDir)}\n\n`] : []),
+  ]
   const milter = config.milter ? `, milter on port ${config.milter.port}` : ''
   return `
 Signalpost is running.
@@ -358,10 +373,7 @@ Signalpost is running.
   Returned mail ${config.receiveProtocol} on port ${config.receivePort}
   Mail servers  ${asked}${milter}
 
-  Administrator ${admin.email}${reporter ? `\n  Demo reporter ${reporter.email}` : ''}
-  Passwords     in ${accountsFile(config.dataDir)}
-
-${sending}
+${accounts.join('\n')}${sending}
 Press Ctrl-C to stop.
 `
 }

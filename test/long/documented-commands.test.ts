@@ -22,7 +22,8 @@ const pages = [
   ...['docs/operators/marketers.md', 'docs/operators/limits.md'],
   ...['docs/operators/outgoing.md', 'docs/operators/statistics.md'],
   ...['docs/operators/simulations.md', 'docs/operators/secret.md'],
-  ...['docs/operators/queues.md', 'docs/operators/health.md', 'docs/operators/sources.md'],
+  ...['docs/operators/backup.md', 'docs/operators/queues.md', 'docs/operators/health.md'],
+  'docs/operators/sources.md',
 ]
 
 /**
@@ -34,7 +35,7 @@ const elsewhere = [
   'npm run demo', // starts its own instance
   'git pull',
   'cp .env.example',
-  'npx node --env-file', // run by test/e2e/start.test.ts
+  'npm start', // run by test/e2e/start.test.ts
   'PGPASSWORD=', // needs pg_dump and the embedded PostgreSQL
   'npm run --silent signalpost -- backup', // run by test/long/restore.test.ts
   'age-keygen',

@@ -136,9 +136,9 @@ async function checkPrivate(file: string, says: string): Promise<Finding> {
   return bad('problem', `Every account may read ${file}.`, `Run "chmod o-r ${file}".`)
 }
 
-/** Checks the file of settings that `bin/signalpost` reads: it contains passwords. */
+/** Checks the file of settings that `bin/signalpost` has found: it contains passwords. */
 export async function checkSettingsFile(env: NodeJS.ProcessEnv): Promise<Finding[]> {
-  const file = env['SIGNALPOST_SETTINGS'] ?? '/etc/signalpost/signalpost.env'
+  const file = env['SIGNALPOST_SETTINGS'] ?? ''
   const isFile = await stat(file).then(
     (found) => found.isFile(),
     () => false,

@@ -35,6 +35,7 @@ test('the answers become settings that are valid, private, and keep the others',
   await writeFile(file('signalpost.env'), '# Ours\nDATA_DIR=/srv/signalpost\nSIGN_UP=closed\n')
   const said = await answer(...answers)
   expect(said).toContain('10/10 ')
+  expect(said).toContain(`SIGNALPOST_SETTINGS=${file('signalpost.env')}`)
   const text = await read('signalpost.env')
   expect(text).toMatch(/^# Ours\nDATA_DIR=\/srv\/signalpost\n/)
   const settings = parseEnv(text)
