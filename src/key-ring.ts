@@ -195,7 +195,8 @@ export const MISSING =
   'the secret, set SECRET_PREVIOUS to the present one. If the present one is lost, run ' +
   '"signalpost secret rotate --leaked".'
 
-function outlivesLeak(purpose: KeyPurpose): boolean {
+/** Whether an ended secret still reads what is in our database for this purpose. */
+export function outlivesLeak(purpose: KeyPurpose): boolean {
   return (purposes[purpose] as Purpose).outlivesLeak === true
 }
 

@@ -311,6 +311,7 @@ export const phraseParameters = {
   'health-mail-held': [],
   'health-mail-still-held': ['count'],
   'health-mail-refused': ['duration', 'reply'],
+  'health-mail-unreachable': ['duration', 'reply'],
   'health-mail-none': [],
   'health-mail-never-left': ['duration'],
   'health-mail-accepted': ['duration'],

@@ -32,7 +32,8 @@ function describeState({ secrets, isPrepared, change, dependences }: SecretState
           ? `Encrypted again: ${change.converted.secondSteps} second steps, ` +
             `${change.converted.letters} letters, complete ${change.convertedAt.toISOString()}.`
           : 'Not everything is encrypted again. Run "signalpost secret rotate".',
-        `The previous secret can go on ${dateOf(change.fadedAt)}; before, what is listed is lost.`,
+        ...(change.isLeaked ? ['The previous secret was ended: nobody can use it.'] : []),
+        `It can go on ${dateOf(change.fadedAt)}. Before, what is listed with a date would be lost.`,
       ]
     : ['The secret was never changed.']
   const prepared = isPrepared ? ['SECRET is not in force. Run "signalpost secret rotate".'] : []
@@ -40,12 +41,13 @@ function describeState({ secrets, isPrepared, change, dependences }: SecretState
 }
 
 /** What needs the previous secret, in a few words. */
-function needOf({ fate, until, count, lastUsedAt }: Dependence, isChanged: boolean): string {
+function needOf({ need, until, count, lastUsedAt }: Dependence, isChanged: boolean): string {
   const texts = textsIn('en')
-  if (!isChanged) return texts(`secret.fates.${fate}`)
+  const word = texts(`secret.needs.${need}`)
+  if (!isChanged) return word
   const parts = [
-    until ? `until ${dateOf(until)}` : fate === 'fades' ? 'over' : texts(`secret.fates.${fate}`),
-    ...(count === null ? [] : [`${count} from before the change`]),
+    until ? `until ${dateOf(until)}` : word,
+    ...(count ? [`${count} from before the change`] : []),
     ...(lastUsedAt ? [`last used ${lastUsedAt.toISOString()}`] : []),
   ]
   return parts.join(', ')

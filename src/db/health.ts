@@ -174,24 +174,27 @@ export type ProcessRow<Facts> = {
 }
 
 /**
- * What a process stores with a heartbeat; `now` is its own clock. Processes with the same name and
- * duty on a host do the same.
+ * What a process stores with a heartbeat; `now` is its own clock, for as long as it does not know
+ * by how much that differs. Processes with the same name and duty on a host do the same.
  */
 export type Heartbeat<Facts> = Pick<
   ProcessRow<Facts>,
   'id' | 'host' | 'name' | 'version' | 'startedAt' | 'facts'
-> & { duty?: string; now: Date }
+> & { duty?: string; now: Date; aheadSeconds?: number | undefined }
 
 /**
  * Stores the heartbeat of a process without waiting for the disk, and deletes those of processes
- * not seen for a day.
+ * not seen for a day. Returns the time of the database.
  */
 export async function keepHeartbeat<Facts>(
   db: Db,
-  { id, host, name, duty = '', version, startedAt, facts, now }: Heartbeat<Facts>,
-): Promise<void> {
-  const ahead = sql`extract(epoch from ${now}::timestamptz - database_clock())`
-  await db.query(sql`
+  { id, host, name, duty = '', version, startedAt, facts, now, aheadSeconds }: Heartbeat<Facts>,
+): Promise<Date> {
+  const ahead =
+    aheadSeconds === undefined
+      ? sql`extract(epoch from ${now}::timestamptz - database_clock())`
+      : sql`${aheadSeconds}::float8`
+  const { rows } = await db.query<{ at: Date }>(sql`
     with forgotten as (
       delete from processes
       where seen_at < database_clock() - interval '1 day' and id <> ${id})
@@ -201,7 +204,9 @@ export async function keepHeartbeat<Facts>(
       database_clock(), database_clock(), ${ahead}, ${JSON.stringify(facts)}::jsonb
     from ${withoutWaiting}
     on conflict (id) do update set seen_at = excluded.seen_at,
-      clock_ahead_seconds = excluded.clock_ahead_seconds, facts = excluded.facts`)
+      clock_ahead_seconds = excluded.clock_ahead_seconds, facts = excluded.facts
+    returning seen_at as at`)
+  return rows[0]?.at ?? now
 }
 
 /** Stores that a process stops in an orderly way. Its place is free for a successor. */

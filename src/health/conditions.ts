@@ -130,6 +130,7 @@ export const causes = [
     'mail-held',
     'mail-still-held',
     'mail-never-left',
+    'mail-unreachable',
     'queue-paused',
   ] as const),
   ...(['networks-refused', 'certificate-unreadable', 'dkim-without-dns'] as const),

@@ -49,6 +49,8 @@ const FACTS_MS = 30_000
  * time in milliseconds after its own start for which a successor looks for one.
  */
 const SILENT_SECONDS = 20
+/** A slower answer says nothing about clocks: a database that hung stores what came before. */
+const ANSWER_MS_MAX = 1_000
 const SEEKING_MS = 60_000
 
 /** Maximum number of jobs of a queue that a process names. */
@@ -77,15 +79,18 @@ export function startHeartbeats(app: Needs, name: string, duty = ''): Heartbeats
   const collector = createCollector(app, name)
   let isClosed = false
   let firstAt: number | undefined
+  /** By how much our clock is ahead of that of the database. */
+  let aheadSeconds: number | undefined
   let timer: NodeJS.Timeout | undefined
 
   async function beat(): Promise<void> {
     try {
-      await keepHeartbeat(app.pool, {
-        ...its,
-        facts: { ...collector.facts(), ...workOf(app), secrets: app.config.secret.names },
-        now: app.clock(),
-      })
+      const facts = { ...collector.facts(), ...workOf(app), secrets: app.config.secret.names }
+      const [now, sentAt] = [app.clock(), systemElapsed()]
+      const storedAt = await keepHeartbeat(app.pool, { ...its, facts, now, aheadSeconds })
+      const tookMs = systemElapsed() - sentAt
+      const aheadMs = now.getTime() + tookMs / 2 - storedAt.getTime()
+      if (tookMs < ANSWER_MS_MAX) aheadSeconds = aheadMs / 1_000
       firstAt ??= systemElapsed()
       if (systemElapsed() - firstAt < SEEKING_MS) await seekPlace(app, its.id)
     } catch (error) {
@@ -138,8 +143,8 @@ export function programVersion(): string {
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
 }
 
-/** Collects the facts of a process, at most every `FACTS_MS`. */
-function createCollector({ config, clock }: Needs, name: string) {
+/** Collects the facts of a process, usually every `FACTS_MS`. */
+export function createCollector({ config, clock }: Pick<Needs, 'config' | 'clock'>, name: string) {
   const resolver =
     name === 'work' && config.dnsServers !== 'none'
       ? createResolver({ servers: config.dnsServers, clock })
@@ -147,6 +152,7 @@ function createCollector({ config, clock }: Needs, name: string) {
   let dns: ProcessFacts['dns'] = { answeredAt: null, fault: null }
   let facts: ProcessFacts = {}
   let collectedAt = Number.NEGATIVE_INFINITY
+  let isCollecting = false
 
   async function collect(): Promise<ProcessFacts> {
     const disk = await diskOf(config.dataDir)
@@ -165,15 +171,22 @@ function createCollector({ config, clock }: Needs, name: string) {
   }
 
   async function collectAgain(): Promise<void> {
+    isCollecting = true
     collectedAt = clock().getTime()
     facts = await collect().catch(() => ({}))
+    isCollecting = false
   }
 
   return {
-    /** Returns the facts collected last; new ones are collected meanwhile. */
+    /**
+     * Returns the facts collected last; new ones are collected meanwhile. While reports wait on
+     * disk or cannot be stored there, that is each time, because it may end within seconds.
+     */
     facts(): ProcessFacts {
       const ageMs = clock().getTime() - collectedAt
-      if (ageMs >= FACTS_MS || ageMs < 0) void collectAgain()
+      const { oldestAt = null, fault = null } = facts.spool ?? {}
+      const isDue = oldestAt !== null || fault !== null || ageMs >= FACTS_MS || ageMs < 0
+      if (isDue && !isCollecting) void collectAgain()
       return facts
     },
     close: () => resolver?.close(),

@@ -209,12 +209,20 @@ async function measureFailed({ db, now }: Measuring): Promise<Measurement> {
   return { value, reason: phrase('health-failed', { count: value }) }
 }
 
+/** What our mail server said, other than what happened to a connection with it. */
+const REPLY = /^[245]\d\d\b/
+
 async function measureLeaving({ db, config, owed, now }: Measuring): Promise<Measurement> {
   const { refusedSince, reply, acceptedAt } = await findMailRelay(db)
   if (refusedSince !== null) {
     const value = secondsSince(refusedSince, now)
     const said = { duration: value, reply: reply ?? '' }
-    return { value, since: refusedSince, reason: phrase('health-mail-refused', said) }
+    const since = refusedSince
+    if (REPLY.test(said.reply)) return { value, since, reason: phrase('health-mail-refused', said) }
+    return {
+      ...{ value, since, reason: phrase('health-mail-unreachable', said) },
+      cause: 'mail-unreachable',
+    }
   }
   if (config.smtpUrl === undefined) {
     return { level: 'warning', reason: phrase('health-mail-held'), cause: 'mail-held' }

@@ -460,7 +460,7 @@ function openPool(smtpUrl: string, limits: MailerLimits) {
 function sendFailure(error: Error & SmtpFault, fault: LaterFault): SendResult {
   const { code, command } = error
   const replyCode = typeof error.responseCode === 'number' ? error.responseCode : undefined
-  const words = typeof error.response === 'string' ? error.response : error.message
+  const words = typeof error.response === 'string' ? error.response : wordsOf(error)
   if (replyCode === undefined) {
     // The address is one that no server accepts, or the message is larger than this server
     // announced.
@@ -474,6 +474,19 @@ function sendFailure(error: Error & SmtpFault, fault: LaterFault): SendResult {
   if (replyCode >= 500) return { outcome: 'rejected', replyCode, reply: words, about }
   return { outcome: 'later', replyCode, reason: words, fault }
 }
+
+/** What happened, for operators; a failure that is not known is quoted. */
+function wordsOf({ message }: Error): string {
+  return failures.find(([failure]) => failure.test(message))?.[1] ?? message
+}
+
+const failures: readonly [RegExp, string][] = [
+  [/ECONNREFUSED/, 'The mail server refuses connections.'],
+  [/connection closed|connection was closed|ECONNRESET|EPIPE/i, 'The mail server hung up.'],
+  [/ETIMEDOUT|timeout|greeting never received/i, TOO_LATE],
+  [/EHOSTUNREACH|ENETUNREACH/, 'The mail server cannot be reached.'],
+  [/ENOTFOUND|EAI_AGAIN/, 'The name of the mail server cannot be resolved.'],
+]
 
 function stepOf(command: unknown, code: unknown): RelayReply['step'] {
   if (command === 'MAIL FROM') return 'mail'

@@ -50,6 +50,9 @@ export const rotateSecret = defineAction({
     converted: (count: number) =>
       `SECRET is in force. Encrypted again: ${count}. "signalpost secret" lists what still needs ` +
       'the previous one.',
+    leaked: (count: number) =>
+      `SECRET is in force, and previous ones are ended. Encrypted again: ${count}. "signalpost ` +
+      'secret" lists what has stopped.',
   },
   async run(tx, { leaked = false }, { at, config: { secret } }: ActionContext<'config'>) {
     const known = await listSecrets(tx)
@@ -68,7 +71,8 @@ export const rotateSecret = defineAction({
       const audit = ended > 0 ? [`${row.name}: the previous ones are ended`] : []
       if (ended + removed > 0) return { done: 'ended', count: 0, isPartial: true, audit }
     }
-    return convertIn(tx, row, { secret, at })
+    const end = await convertIn(tx, row, { secret, at })
+    return leaked ? { ...end, done: 'leaked' } : end
   },
 })
 

@@ -7,19 +7,19 @@ import {
   type SecretRow,
 } from '../db/secrets.ts'
 import { DAY_MS } from '../durations.ts'
-import { type KeyPurpose, keyPurposes } from '../key-ring.ts'
+import { type KeyPurpose, keyPurposes, outlivesLeak } from '../key-ring.ts'
 
 /**
  * How long something needs the previous secret. `converted`: until it is encrypted again. `fades`:
  * for some days, in which everything that was issued before expires. `stays`: until its owner
- * renews it; `counts` is the number of those who have one. `restarts`: it begins anew with the
- * change.
+ * renews it; `counts` is the number of those who have one. `returns`: until the next report of
+ * each. `lasts`: as long as it is to stay valid. `restarts`: it begins anew with the change.
  */
 type Fate =
   | { is: 'converted' }
   | { is: 'fades'; days: (config: App['config']) => number }
   | { is: 'stays'; counts?: keyof IssuedBefore }
-  | { is: 'restarts' }
+  | { is: 'returns' | 'lasts' | 'restarts' }
 
 const stored: Fate = { is: 'fades', days: ({ retentionDays }) => retentionDays }
 const days = (count: number): Fate => ({ is: 'fades', days: () => count })
@@ -37,12 +37,12 @@ const fates: Record<KeyPurpose, Fate> = {
   'letter return path': stored,
   'letter answer address': stored,
   'answer link': stored,
-  'letters off': { is: 'stays' },
+  'letters off': { is: 'lasts' },
   'consumer page': { is: 'stays', counts: 'desks' },
   'mail-in address': { is: 'stays', counts: 'mailIn' },
-  'mailbox user': { is: 'stays' },
+  'mailbox user': { is: 'returns' },
   webhook: { is: 'stays', counts: 'webhooks' },
-  codes: { is: 'stays' },
+  codes: { is: 'lasts' },
   // Seals are kept for 30 days longer than their entries.
   'audit log': { is: 'fades', days: ({ retentionDays }) => retentionDays + 30 },
   'spooled id': days(1),
@@ -57,7 +57,8 @@ const fates: Record<KeyPurpose, Fate> = {
 /** What depends on the previous secret, and for how long. */
 export type Dependence = {
   purpose: KeyPurpose
-  fate: Fate['is']
+  /** `over`: not needed any more. `ended`: it stopped, because the secret was ended. */
+  need: Fate['is'] | 'over' | 'ended'
   /** Until when it needs the previous secret; null if that has no date, or is over. */
   until: Date | null
   /** How many of them were issued before the change. */
@@ -88,6 +89,8 @@ export type SecretState = {
     converted: { secondSteps: number; letters: number }
     /** When the last thing that fades is gone. */
     fadedAt: Date
+    /** Whether the previous secret was ended, because it is lost or known to others. */
+    isLeaked: boolean
   } | null
   dependences: Dependence[]
 }
@@ -105,6 +108,8 @@ export async function readSecretState({
   const current = known.findLast(({ inForceAt }) => inForceAt <= now)
   const isChanged = current !== undefined && current.number > 1
   const at = current?.inForceAt ?? now
+  const before = known.findLast(({ number }) => current && number < current.number)
+  const isLeaked = before !== undefined && before.endedAt !== null
   const [counts, uses] = await Promise.all([
     isChanged ? countIssuedBefore(pool, at) : undefined,
     listSecretUses(pool),
@@ -112,19 +117,19 @@ export async function readSecretState({
   const dependences = keyPurposes.map((purpose): Dependence => {
     const fate = fates[purpose]
     const times = uses.flatMap((one) => (one.purpose === purpose ? [one.lastAt.getTime()] : []))
+    const isEnded = isLeaked && fate.is !== 'restarts' && !outlivesLeak(purpose)
     const until = fate.is === 'fades' && isChanged ? after(at, fate.days(config)) : null
+    const count = (fate.is === 'stays' && fate.counts ? counts?.[fate.counts] : null) ?? null
+    const isOver =
+      (fate.is === 'converted' && current?.convertedAt) || (until && until <= now) || count === 0
+    const need = isEnded ? 'ended' : isChanged && isOver ? 'over' : fate.is
     return {
-      purpose,
-      fate: fate.is,
-      until: until && until > now ? until : null,
-      count: (fate.is === 'stays' && fate.counts ? counts?.[fate.counts] : null) ?? null,
+      ...{ purpose, need, count },
+      until: need === 'fades' ? until : null,
       lastUsedAt: times.length > 0 ? new Date(Math.max(...times)) : null,
     }
   })
-  const fading = keyPurposes.flatMap((purpose) => {
-    const fate = fates[purpose]
-    return fate.is === 'fades' ? [fate.days(config)] : []
-  })
+  const fading = dependences.flatMap(({ until }) => until?.getTime() ?? [])
   return {
     secrets: known.map(({ name, inForceAt, endedAt }) => {
       return { name, inForceAt, endedAt, isHeld: secret.names.includes(name) }
@@ -138,7 +143,8 @@ export async function readSecretState({
             secondSteps: current.progress?.['second steps'].rows ?? 0,
             letters: current.progress?.letters.rows ?? 0,
           },
-          fadedAt: after(at, Math.max(...fading)),
+          fadedAt: new Date(Math.max(at.getTime(), ...fading)),
+          isLeaked,
         }
       : null,
     dependences,

@@ -12,20 +12,17 @@ export function secretRoutes(site: Site) {
       const state = await readSecretState(site)
       const rows = state.dependences.map((one) => ({
         use: texts(`secret.uses.${codeOf(one)}`),
-        need: needOf(one, texts, state.change !== null),
+        need: needOf(one, texts),
         loss: texts(`secret.losses.${codeOf(one)}`),
         lastUsedAt: one.lastUsedAt,
       }))
-      const isEnded = state.secrets.some(({ endedAt }) => endedAt !== null)
-      return { ...state, rows, isEnded }
+      return { ...state, rows }
     },
   })
 }
 
-function needOf({ fate, until, count }: Dependence, texts: Texts, isChanged: boolean): string {
-  if (!isChanged) return texts(`secret.fates.${fate}`)
+function needOf({ need, until, count }: Dependence, texts: Texts): string {
   if (until) return texts('secret.until', { at: until })
-  if (fate === 'fades' || count === 0) return texts('secret.over')
-  const need = texts(`secret.fates.${fate}`)
-  return count === null ? need : `${need} (${texts('secret.count', { count })})`
+  const word = texts(`secret.needs.${need}`)
+  return count ? `${word} (${texts('secret.count', { count })})` : word
 }

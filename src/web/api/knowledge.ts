@@ -89,7 +89,8 @@ async function changeQueue({ caller, path, body }: Call<'change-queue'>, site: S
 }
 
 function conditionJson(condition: Condition) {
-  const { code, level, value, unit, bounds, reason, since, action, silencedUntil } = condition
+  const { code, level, value, unit, bounds, reason, since, advice, action, silencedUntil } =
+    condition
   const texts = textsIn('en')
   return {
     code,
@@ -102,7 +103,7 @@ function conditionJson(condition: Condition) {
     since: since && since.toISOString(),
     reason: inEnglish(reason),
     phrase: { code: reason.code, params: reason.params ?? {} },
-    advice: texts(`health.advice.${code}`),
+    advice: texts(`health.advice.${advice}`),
     action,
     silenced_until: silencedUntil && silencedUntil.toISOString(),
   }

@@ -1,4 +1,10 @@
-import { type NextFunction, type Request, type Response, Router } from 'express'
+import {
+  type NextFunction,
+  type Request,
+  type RequestHandler,
+  type Response,
+  Router,
+} from 'express'
 import { failureOf, sendProblem } from '../answer.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
@@ -16,12 +22,22 @@ import { webhookHandlers } from './webhooks.ts'
 export function apiRouter(site: Site): Router {
   const router = Router()
   router.use(cors)
+  router.get('/v1/health', refuseWhileSilent(site))
   router.use(apiRoutes(site))
   router.use(() => {
     throw new ProblemError('not-found', 'The API has no such URL.')
   })
   router.use(problemAnswers(site))
   return router
+}
+
+/** Programs that watch a site get an answer within two seconds, also while its database hangs. */
+function refuseWhileSilent({ readLastKnown }: Pick<Site, 'readLastKnown'>): RequestHandler {
+  return async (_req, _res, next) => {
+    if (!(await readLastKnown()).silentSince) return next()
+    const detail = 'The database does not answer, so the conditions are not known.'
+    throw new ProblemError('unavailable', detail, { 'retry-after': '5' })
+  }
 }
 
 export function apiRoutes(site: Site): Router {

@@ -157,6 +157,12 @@ const all: readonly Cause[] = [
   },
   {
     of: 'mail-leaving',
+    by: () => run(`update mail_relay set refused_since = $1, reply = 'It hung up.'`, ago(20)),
+    ...{ level: 'warning', says: 'last attempt: It hung up.', advises: 'mail server of SMTP_URL' },
+    ...{ not: 'password', action: 'outbox retry' },
+  },
+  {
+    of: 'mail-leaving',
     by: () => mail('feedback', 'held'),
     settings: { smtpUrl: undefined },
     ...{ level: 'warning', says: 'SMTP_URL is not set', advises: 'set SMTP_URL and restart' },

@@ -136,3 +136,15 @@ test('a process that is gone and not replaced raises an alarm', async () => {
   await killed({ name: 'receive', silentSeconds: 130 })
   expect(await alarm()).toBe('critical')
 })
+
+test('a heartbeat that a frozen database stored late does not set the clock wrong', async () => {
+  const now = new Date(Date.now() - 110_000)
+  const its = { id: uuidv7(now), host, name: 'work', version: '1', startedAt: now, facts: {}, now }
+  const clocks = async () =>
+    (await createReadHealth(app)()).conditions.find(({ code }) => code === 'clocks')?.level
+  const storedAt = await keepHeartbeat(pool, its)
+  expect(Math.abs(storedAt.getTime() - Date.now())).toBeLessThan(60_000)
+  expect(await clocks()).toBe('critical')
+  await keepHeartbeat(pool, { ...its, aheadSeconds: 0.2 })
+  expect(await clocks()).toBe('ok')
+})

@@ -178,7 +178,21 @@ test('a leaked secret ends at once, also after an ordinary change', async () => 
   const [one = ''] = await addSecondSteps(its, 1)
   await makeMailInAddress(its.before, its.bob)
   await rotate(its)
-  await rotate(its, { leaked: true })
+  const needs = async () => {
+    const { dependences, change } = await readSecretState(its.after)
+    const need = new Map(dependences.map((one) => [one.purpose, one.need]))
+    return { need, isLeaked: change?.isLeaked }
+  }
+  const before = await needs()
+  expect(before.isLeaked).toBe(false)
+  expect(before.need.get('second step')).toBe('over')
+  expect(before.need.get('answer link')).toBe('fades')
+  expect(await rotate(its, { leaked: true })).toMatchObject({ done: 'leaked' })
+  const after = await needs()
+  expect(after.isLeaked).toBe(true)
+  expect(after.need.get('answer link')).toBe('ended')
+  expect(after.need.get('consumer page')).toBe('ended')
+  expect(after.need.get('audit log')).toBe('fades')
   const rows = await listSecrets(its.pool)
   expect(rows.map(({ endedAt }) => endedAt !== null)).toEqual([true, false])
   expect(its.after.config.secret.accepted('answer link')).toHaveLength(1)
@@ -195,6 +209,6 @@ test('a leaked secret ends at once, also after an ordinary change', async () => 
 test('a lost secret can be replaced', async () => {
   const its = await site()
   const alone = its.as(its.ring(fresh))
-  expect(await rotate(its, { leaked: true }, alone)).toMatchObject({ done: 'converted' })
+  expect(await rotate(its, { leaked: true }, alone)).toMatchObject({ done: 'leaked' })
   expect(alone.config.secret.isUsable()).toBe(true)
 })

@@ -31,6 +31,10 @@ test('a pause is on every page for operators, in the metrics and in the health',
     level: 'warning',
     action: 'queue resume',
   })
+  // The advice follows the cause, here that no process runs.
+  expect(conditions.find(({ code }) => code === 'database')).toMatchObject({
+    advice: expect.stringContaining('signalpost start'),
+  })
   await desk.post(page, { do: 'resume', queue })
   expect(await text(page)).not.toContain('<strong>Paused:')
 })
