@@ -43,6 +43,8 @@ export type RunningProcess = ProcessRow<ProcessFacts>
 const BEAT_MS = 5_000
 /** Interval in milliseconds at which the facts are collected. */
 const FACTS_MS = 30_000
+/** Free space in percent below which a disk is looked at with each heartbeat. */
+const LOW = 15
 
 /**
  * Time in seconds without a heartbeat after which a successor takes the place of a process, and the
@@ -180,12 +182,14 @@ export function createCollector({ config, clock }: Pick<Needs, 'config' | 'clock
   return {
     /**
      * Returns the facts collected last; new ones are collected meanwhile. While reports wait on
-     * disk or cannot be stored there, that is each time, because it may end within seconds.
+     * disk or cannot be stored there, or the disk is almost full, that is each time, because it may
+     * end within seconds.
      */
     facts(): ProcessFacts {
       const ageMs = clock().getTime() - collectedAt
       const { oldestAt = null, fault = null } = facts.spool ?? {}
-      const isDue = oldestAt !== null || fault !== null || ageMs >= FACTS_MS || ageMs < 0
+      const isBad = oldestAt !== null || fault !== null || (facts.disk?.freePercent ?? 100) < LOW
+      const isDue = isBad || ageMs >= FACTS_MS || ageMs < 0
       if (isDue && !isCollecting) void collectAgain()
       return facts
     },

@@ -47,7 +47,7 @@ import { send } from '../queue/boss.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { systemRandom, uuidv7 } from '../world.ts'
 import { retractIn } from './change-report.ts'
-import { eraseAccount } from './queues.ts'
+import { eraseAccount, SAMPLE_DOMAIN } from './queues.ts'
 import { settleReports } from './restore-reports.ts'
 
 const TOKEN_BYTES = 24
@@ -319,4 +319,9 @@ async function finish(erasure: Erasure, account: Account, { pool, clock }: Needs
     await removeReporter(tx, account.id)
     await endErasure(tx, erasure.id, clock())
   })
+  if (account.email.endsWith(`@${SAMPLE_DOMAIN}`)) {
+    // Loaded only for a trial.
+    const { removeSampleTraces } = await import('./sample-traces.ts')
+    await inTransaction(pool, (tx) => removeSampleTraces(tx, clock()))
+  }
 }

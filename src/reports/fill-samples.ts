@@ -11,7 +11,8 @@ import { readMessage } from '../mail/message.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { type Prepared, prepareReport } from './accept-report.ts'
 import { runAnalyzeReport } from './analyze-report.ts'
-import { SAMPLE_DAYS, SAMPLE_DOMAIN } from './sample-actions.ts'
+import { SAMPLE_DOMAIN } from './queues.ts'
+import { SAMPLE_DAYS } from './sample-actions.ts'
 import { type SampleCampaign, sampleCampaigns, sampleMessage } from './sample-mail.ts'
 
 type Needs = Parameters<typeof runAnalyzeReport>[1] &

@@ -7,10 +7,8 @@ import { DAY_MS } from '../durations.ts'
 import { send } from '../queue/boss.ts'
 import { uuidv7 } from '../world.ts'
 import { beginErasure } from './erase-account.ts'
-import { fillSampleReports } from './queues.ts'
+import { fillSampleReports, SAMPLE_DOMAIN } from './queues.ts'
 
-/** The domain of the accounts that have the sample reports, and nobody else. */
-export const SAMPLE_DOMAIN = 'samples.signalpost.example'
 /** The time before now over which the sample reports are spread. */
 export const SAMPLE_DAYS = 30
 
@@ -49,7 +47,10 @@ export const fillSamples = defineAction({
   },
 })
 
-/** Erases the sample accounts with all their reports, as an account is erased that asks for it. */
+/**
+ * Erases the sample accounts with all their reports, as an account is erased that asks for it. The
+ * last erasure removes what the reports left.
+ */
 export const removeSamples = defineAction({
   name: 'samples remove',
   summary: 'remove the sample reports and their accounts',
@@ -57,7 +58,7 @@ export const removeSamples = defineAction({
   role: 'administrator',
   input: z.object({}),
   messages: {
-    removing: 'Sample data is being removed. It takes some minutes.',
+    removing: 'Sample data is being removed, and the graphs begin anew. It takes some minutes.',
     none: 'There is no sample data.',
   },
   async run(tx, _, app: ActionContext<'boss' | 'pool' | 'clock'>) {

@@ -1,6 +1,7 @@
 import { Router } from 'express'
 import { listReportersAt } from '../../db/reporters.ts'
-import { fillSamples, removeSamples, SAMPLE_DOMAIN } from '../../reports/sample-actions.ts'
+import { fillSamples, removeSamples } from '../../reports/sample-actions.ts'
+import { SAMPLE_DOMAIN } from '../../reports/queues.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { adminPage } from './page.ts'
