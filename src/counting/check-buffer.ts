@@ -47,11 +47,11 @@ export type CheckBuffer = {
  * Maximum time in milliseconds that a count stays in memory. It is lost if the process is killed.
  * Most keys of a minute return within seconds, so that larger batches have fewer sums.
  */
-export const FLUSH_MS = 2_000
+export const FLUSH_MS = 5_000
 
 /**
  * Creates a buffer that sums in memory (five increments of a counter become one increment by five)
- * and writes every two seconds, and earlier when it has half of `keysMax` sums. While the database
+ * and writes every five seconds, and earlier when it has half of `keysMax` sums. While the database
  * is unreachable it keeps up to `keysMax`; further counts are dropped and included in `lost`.
  */
 export function createCheckBuffer(

@@ -98,7 +98,7 @@ function createJudgeAll({ pool, clock }: Needs, judge: Judge): JudgeAll {
     clock,
     MEMORY,
   )
-  return async (cases) => {
+  const look = async (cases: readonly CheckedCase[]) => {
     const [campaignIds, networks] = await Promise.all([
       campaignsOf(
         cases.map(({ digest: { fingerprints } }) => {
@@ -112,21 +112,18 @@ function createJudgeAll({ pool, clock }: Needs, judge: Judge): JudgeAll {
         })),
       ),
     ])
-    const judged = await judge(
-      cases.map(({ digest, envelope }, index) => ({
-        digest,
-        envelope,
-        campaignId: campaignIds[index],
-        network: networks[index],
-      })),
-    )
+    return cases.map((_, index) => ({ campaignId: campaignIds[index], network: networks[index] }))
+  }
+  return async (cases) => {
+    const pending = look(cases)
+    const [judged, circumstances] = await Promise.all([judge(cases, pending), pending])
     return judged.map(({ verdict, subjects }, index) => {
-      const campaignId = campaignIds[index]
+      const { campaignId, network } = circumstances[index] ?? {}
       const isSure = hasSureOrigin(subjects)
       return {
         verdict,
         ...(campaignId !== undefined && { campaignId }),
-        ...(isSure && { originCountry: networks[index]?.country ?? null }),
+        ...(isSure && { originCountry: network?.country ?? null }),
       }
     })
   }
@@ -173,7 +170,10 @@ type Opened = {
 /** Functions that count the messages whose files are still being read. */
 type Late = Set<() => void>
 
-/** Maximum number of sums in the buffer: two seconds of a thousand messages per second. */
+/**
+ * Maximum number of sums in the buffer, which writes when half of it is used: the most that 1,800
+ * different messages have.
+ */
 const SUMS_MAX = 2 ** 18
 /** Maximum age in milliseconds of cached data behind a verdict. */
 const FRESH_MS = 10_000

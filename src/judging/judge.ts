@@ -1,6 +1,10 @@
 import type { App } from '../app.ts'
 import { wholePairKey } from '../counting/keys.ts'
-import { type CounterReader, createCounterReader } from '../counting/reader.ts'
+import {
+  type CounterReader,
+  createCounterReader,
+  type WindowsByPrefix,
+} from '../counting/reader.ts'
 import { createReputationReader, type ReputationReader } from '../counting/reputation-reader.ts'
 import { readSending } from '../counting/sending.ts'
 import { nearShard } from '../db/nodes.ts'
@@ -22,6 +26,7 @@ import {
   type SeenPieces,
 } from '../verdict/facts/seen-facts.ts'
 import type { Model } from '../verdict/model/model.ts'
+import type { Reputation } from '../verdict/reputation/reputation.ts'
 import type { Subject, SubjectKind } from '../verdict/reputation/subject.ts'
 import type { SendingRecord } from '../verdict/reputation/sending.ts'
 import type { RuleBook } from '../verdict/rules/rule-book.ts'
@@ -53,15 +58,15 @@ export function sendingUserOf({ user, system }: Envelope): SendingUser | undefin
   return user === undefined ? undefined : { user, system: system ?? '' }
 }
 
+/** What is known of a message besides its bytes: the network of its origin, and its campaign. */
+type Circumstances = { network?: Network | undefined; campaignId?: string | undefined }
+
 /** A message to judge: its analysis, and what is known besides its bytes. */
-type CaseToJudge = {
+type CaseToJudge = Circumstances & {
   digest: Pick<AnalysisDigest, 'features' | 'listings' | 'origin' | 'shingles' | 'subjects'> & {
     text?: AnalysisDigest['text']
     written?: AnalysisDigest['written']
   }
-  /** Network of the origin. */
-  network?: Network | undefined
-  campaignId?: string | undefined
   /** Absent for a check by a mail server. */
   report?: ReportedAs | undefined
   /** Whether the counters contain the report, because it is judged again. */
@@ -73,8 +78,15 @@ type CaseToJudge = {
 /** A verdict, the facts it is based on, and the subjects of the message. */
 export type JudgedCase = { verdict: Verdict; facts: Facts; subjects: readonly Subject[] }
 
-/** Judges messages, in order, with few round trips to the database for all of them. */
-export type Judge = (cases: readonly CaseToJudge[]) => Promise<JudgedCase[]>
+/**
+ * Judges messages, in order, with few round trips to the database for all of them. `pending` are
+ * circumstances that are still being looked up; all that does not depend on them is looked up
+ * meanwhile.
+ */
+export type Judge = (
+  cases: readonly CaseToJudge[],
+  pending?: Promise<readonly Circumstances[]>,
+) => Promise<JudgedCase[]>
 
 /**
  * Lookups of a judge. Rules and model are read for each message, because they may change in
@@ -88,45 +100,105 @@ export type JudgeTools = {
   clock: Clock
 }
 
-/** A case with the values to look up. */
-type Asked = { one: CaseToJudge; pieces: SeenPieces; subjects: readonly Subject[] }
+/** The values to look up for a case. */
+type Asked = { pieces: SeenPieces; subjects: readonly Subject[] }
+
+/** What was found for a case: the windows of its pieces, and the reputations of its subjects. */
+type Found = {
+  groups: SeenPieces['groups']
+  windows: readonly WindowsByPrefix[]
+  subjects: readonly Subject[]
+  reputations: readonly Reputation[]
+}
 
 /** Creates the judge for both reports and checks of mail servers. */
 export function createJudge(tools: JudgeTools): Judge {
-  return async (cases) => {
-    const asked = cases.map((one): Asked => {
-      const pieces = seenPieces(withCircumstances(one), wholePairKey)
-      return { one, pieces, subjects: subjectsOfCase(one) }
+  return async (cases, pending) => {
+    const besides = pending?.then(async (circumstances) => {
+      const whole = cases.map((one, index) => ({ ...one, ...circumstances[index] }))
+      return { whole, found: await lookUp(whole.map(askedBeside), tools) }
     })
-    const [windows, reputations, senders] = await Promise.all([
-      tools.counters.readWindows(asked.flatMap(({ pieces }) => pieces.keys)),
-      tools.reputations.read(asked.flatMap(({ subjects }) => subjects)),
+    const [found, senders, later] = await Promise.all([
+      lookUp(cases.map(askedOf), tools),
       readSenders(cases, tools),
+      besides,
     ])
-    let [windowAt, subjectAt] = [0, 0]
-    return asked.map(({ one, pieces, subjects }, index) => {
-      const known = windows.slice(windowAt, (windowAt += pieces.keys.length))
-      const seen = seenFacts(pieces.groups, known)
-      const facts = factsOf({
-        features: featuresOf(one),
-        written: one.digest.written,
-        report: one.report,
-        envelope: one.envelope,
-        sender: senders[index],
-        network: one.network,
-        listings: listingsFor(one),
-        reputations: subjects.flatMap((subject, nth) => {
-          const its = reputationAt(reputations, subjectAt + nth)
-          const isOwn = isOwnLink(subject, one.digest.features.author.organization)
-          return isOwn && !isMarked(its) ? [] : [{ ...its, kind: subject.kind }]
-        }),
-        seen: one.isCounted ? withoutOwnReport(seen) : seen,
-        now: tools.clock(),
-      })
-      subjectAt += subjects.length
-      return { facts, subjects, verdict: conclude(facts, one.digest.text, tools) }
-    })
+    return (later?.whole ?? cases).map((one, index) =>
+      judgeCase(
+        one,
+        { ...joined(found[index], later?.found[index]), sender: senders[index] },
+        tools,
+      ),
+    )
   }
+}
+
+function askedOf(one: CaseToJudge): Asked {
+  const shingles = Buffer.concat([one.digest.shingles, piecesBeside(one)])
+  return { pieces: seenPieces(shingles, wholePairKey), subjects: subjectsOfCase(one) }
+}
+
+/** The values to look up that depend on the circumstances alone. */
+function askedBeside(one: CaseToJudge): Asked {
+  const subjects = subjectsBeside(one)
+  return { pieces: seenPieces(piecesBeside(one), wholePairKey), subjects }
+}
+
+/** Looks up the values of several cases together. */
+async function lookUp(
+  asked: readonly Asked[],
+  { counters, reputations }: JudgeTools,
+): Promise<Found[]> {
+  const [windows, known] = await Promise.all([
+    counters.readWindows(asked.flatMap(({ pieces }) => pieces.keys)),
+    reputations.read(asked.flatMap(({ subjects }) => subjects)),
+  ])
+  let [windowAt, subjectAt] = [0, 0]
+  return asked.map(({ pieces: { keys, groups }, subjects }) => ({
+    groups,
+    windows: windows.slice(windowAt, (windowAt += keys.length)),
+    subjects,
+    reputations: known.slice(subjectAt, (subjectAt += subjects.length)),
+  }))
+}
+
+const nothing: Found = { groups: [], windows: [], subjects: [], reputations: [] }
+
+function joined(own: Found = nothing, more: Found = nothing): Found {
+  if (more.groups.length + more.subjects.length === 0) return own
+  return {
+    groups: [...own.groups, ...more.groups],
+    windows: [...own.windows, ...more.windows],
+    subjects: [...own.subjects, ...more.subjects],
+    reputations: [...own.reputations, ...more.reputations],
+  }
+}
+
+function judgeCase(
+  one: CaseToJudge,
+  { groups, windows, subjects, reputations, sender }: Found & { sender: SendingRecord | undefined },
+  tools: JudgeTools,
+): JudgedCase {
+  const { digest } = one
+  const seen = seenFacts(groups, windows)
+  const facts = factsOf({
+    features: featuresOf(one),
+    written: digest.written,
+    report: one.report,
+    envelope: one.envelope,
+    sender,
+    network: one.network,
+    listings: listingsFor(one),
+    reputations: reputations.flatMap((its, index) => {
+      const subject = subjects[index]
+      if (!subject) throw new RangeError('A reputation has no subject.')
+      const isOwn = isOwnLink(subject, digest.features.author.organization)
+      return isOwn && !isMarked(its) ? [] : [{ ...its, kind: subject.kind }]
+    }),
+    seen: one.isCounted ? withoutOwnReport(seen) : seen,
+    now: tools.clock(),
+  })
+  return { facts, subjects, verdict: conclude(facts, digest.text, tools) }
 }
 
 /** The facts that count the reporters who agree with a complaint. */
@@ -173,14 +245,6 @@ function conclude(
   return decide({ facts, symbols, estimate: model.current()?.apply(facts, symbols, text) })
 }
 
-type Reputations = Awaited<ReturnType<ReputationReader['read']>>
-
-function reputationAt(reputations: Reputations, at: number): Reputations[number] {
-  const one = reputations[at]
-  if (!one) throw new RangeError('No reputation was loaded for a subject.')
-  return one
-}
-
 const linkKinds: ReadonlySet<SubjectKind> = new Set(['link', 'link-domain', 'link-host'])
 
 /**
@@ -194,35 +258,38 @@ function isOwnLink({ kind, name }: Subject, organization: string): boolean {
 }
 
 /** Whether a link has a mark. Only administrators mark links. */
-function isMarked({ flags }: Reputations[number]): boolean {
+function isMarked({ flags }: Pick<Reputation, 'flags'>): boolean {
   return flags.some((flag) => flag === 'listed' || flag === 'welcome' || flag === 'exempt')
 }
 
 const placeKinds: ReadonlySet<SubjectKind> = new Set(['address', 'network'])
 
 /**
- * Returns the subjects of the message, with its campaign, and with the autonomous system if the
- * origin is certain. The place from which a user of the mail server sends is excluded, because it
- * changes.
+ * Returns the subjects of the message and of its circumstances. The place from which a user of the
+ * mail server sends is excluded, because it changes.
  */
-function subjectsOfCase({
-  digest: { subjects },
-  network,
-  envelope,
-  campaignId,
-}: CaseToJudge): readonly Subject[] {
-  const its =
-    envelope?.user === undefined
-      ? withSystem(subjects, network?.asn || null)
-      : subjects.filter(({ kind }) => !placeKinds.has(kind))
-  return campaignId === undefined ? its : [...its, { kind: 'campaign', name: campaignId }]
+function subjectsOfCase(one: CaseToJudge): readonly Subject[] {
+  const { subjects } = one.digest
+  const isOutgoing = one.envelope?.user !== undefined
+  const its = isOutgoing ? subjects.filter(({ kind }) => !placeKinds.has(kind)) : subjects
+  return [...its, ...subjectsBeside(one)]
 }
 
 /**
- * Adds the shingles of the campaign and of the origin's autonomous system, which are not in the
+ * Returns the autonomous system, if the origin is certain and the message is not of a user of the
+ * mail server, and the campaign.
+ */
+function subjectsBeside({ digest, network, envelope, campaignId }: CaseToJudge): Subject[] {
+  const asn = envelope?.user === undefined ? network?.asn : undefined
+  const systems = withSystem(digest.subjects, asn || null).slice(digest.subjects.length)
+  return campaignId === undefined ? systems : [...systems, { kind: 'campaign', name: campaignId }]
+}
+
+/**
+ * Returns the shingles of the campaign and of the origin's autonomous system, which are not in the
  * message itself.
  */
-function withCircumstances({ digest, network, campaignId }: CaseToJudge): PackedShingles {
+function piecesBeside({ digest, network, campaignId }: CaseToJudge): PackedShingles {
   const later: [PieceName, string][] = []
   if (campaignId !== undefined) later.push(['campaign', campaignId])
   if (network?.asn && hasSureOrigin(digest.subjects)) later.push(['origin-as', String(network.asn)])
@@ -232,7 +299,7 @@ function withCircumstances({ digest, network, campaignId }: CaseToJudge): Packed
     pieces.writeUInt8(number, index * PIECE_BYTES)
     pieces.writeBigUInt64BE(shingleHash(number, piece), index * PIECE_BYTES + 1)
   })
-  return Buffer.concat([digest.shingles, pieces])
+  return pieces
 }
 
 /**

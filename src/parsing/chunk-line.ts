@@ -25,8 +25,8 @@ type LineOptions<Task, Made> = {
   slowAttempts: (task: Task) => readonly Task[]
   bytesOf: (task: Task) => number
   /**
-   * How long a task waits in milliseconds, while a chunk runs, until a chunk is full; 0: it takes
-   * the next free place at once.
+   * How long a task waits in milliseconds for others while chunks run; 0: it takes the next free
+   * place at once.
    */
   companyMs: number
 }
@@ -64,6 +64,8 @@ export function createLine<Task, Made>(options: LineOptions<Task, Made>): RunTas
   const { places, fast, companyMs } = options
   const line: Pending<Task, Made>[] = []
   let free = places
+  /** The number of tasks in the fast lane. */
+  let running = 0
   let isCalled = false
   let late: NodeJS.Timeout | undefined
 
@@ -79,12 +81,12 @@ export function createLine<Task, Made>(options: LineOptions<Task, Made>): RunTas
   }
 
   /**
-   * Whether the waiting tasks, too few for a chunk, wait for others: while a thread is busy, they
-   * cost less together, and its code and data are already in the caches of a processor.
+   * Whether the waiting tasks wait for others, with which they cost less. They wait until each free
+   * place could take as many as run now: if they waited for a full chunk, processors would be idle.
    */
   function awaitsCompany(): boolean {
     const [first] = line
-    if (!first || free === places || line.length >= CHUNK_TASKS_MAX) return false
+    if (!first || line.length >= CHUNK_TASKS_MAX || line.length * free >= running) return false
     const leftMs = companyMs - (systemElapsed() - first.since)
     if (leftMs <= 0) return false
     late ??= setTimeout(() => {
@@ -106,8 +108,10 @@ export function createLine<Task, Made>(options: LineOptions<Task, Made>): RunTas
       share,
     )
     free--
+    running += length
     void runFast(line.splice(0, length)).finally(() => {
       free++
+      running -= length
       callPump()
     })
     callPump()

@@ -70,7 +70,7 @@ test('a full tally reports that it is full, and still adds to its existing keys'
   ])
 })
 
-test('increments are collected and summed for at most two seconds', async () => {
+test('increments are collected and summed for at most five seconds', async () => {
   const appended: DeltaBlock[][] = []
   const append = (blocks: readonly DeltaBlock[]) => {
     appended.push([...blocks])

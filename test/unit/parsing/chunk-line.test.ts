@@ -20,39 +20,58 @@ function line(companyMs: number) {
 const seconds = 1_000
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('few tasks that come while a chunk runs are sent together when it ends', async () => {
+test('fewer tasks than run wait for others, and are sent together when a chunk ends', async () => {
   const { run, running, started, isStarted } = line(60 * seconds)
-  const made = [run(1)]
+  const made = [run(1), run(2), run(3)]
   await isStarted(1)
-  for (const task of [2, 3]) {
+  for (const task of [4, 5]) {
     made.push(run(task))
     await turn()
     await turn()
   }
-  expect(started()).toEqual([[1]])
+  expect(started()).toEqual([[1, 2, 3]])
   running[0]?.end()
   await isStarted(2)
-  expect(started()).toEqual([[1], [2, 3]])
+  expect(started()).toEqual([
+    [1, 2, 3],
+    [4, 5],
+  ])
   running[1]?.end()
-  expect(await Promise.all(made)).toEqual([1, 2, 3])
+  expect(await Promise.all(made)).toEqual([1, 2, 3, 4, 5])
 })
 
-test('a full chunk takes the next free place at once', async () => {
+test('as many tasks as run do not wait for others', async () => {
   const { run, started, isStarted } = line(60 * seconds)
-  void run(0)
+  void run(1)
+  void run(2)
   await isStarted(1)
-  for (let task = 1; task <= 9; task++) void run(task)
+  void run(3)
+  void run(4)
   await isStarted(2)
-  expect(started()).toEqual([[0], [1, 2, 3, 4, 5, 6, 7, 8]])
+  expect(started()).toEqual([
+    [1, 2],
+    [3, 4],
+  ])
+})
+
+test('a chunk is never larger than eight tasks', async () => {
+  const { run, started, isStarted } = line(60 * seconds)
+  for (let task = 1; task <= 17; task++) void run(task)
+  await isStarted(2)
+  expect(started()).toEqual([
+    [1, 2, 3, 4, 5, 6, 7, 8],
+    [9, 10, 11, 12, 13, 14, 15, 16],
+  ])
 })
 
 test('a task waits no longer for others than the line says', async () => {
   const { run, started, isStarted } = line(20)
   void run(1)
-  await isStarted(1)
   void run(2)
+  await isStarted(1)
+  void run(3)
   await isStarted(2)
-  expect(started()).toEqual([[1], [2]])
+  expect(started()).toEqual([[1, 2], [3]])
 })
 
 test('without a wait, the waiting tasks are divided among the free places', async () => {
