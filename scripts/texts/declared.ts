@@ -38,7 +38,7 @@ import {
   renameAccount,
 } from '../../src/people/account-actions.ts'
 import { proposalActions } from '../../src/people/confirm-deletion.ts'
-import { setLimit } from '../../src/people/limit-actions.ts'
+import { saveLimits, setLimit } from '../../src/people/limit-actions.ts'
 import { demoteWaiting, retryDeadLetters } from '../../src/queue/redrive.ts'
 import { decideCampaign, undecideCampaign } from '../../src/reports/campaign-decisions.ts'
 import { eraseOnRequest } from '../../src/reports/erase-account.ts'
@@ -78,7 +78,15 @@ const actions: Pick<Action, 'name' | 'messages'>[] = [
     refuseEnrollment,
   ],
   ...[setNetwork, unsetNetwork, removeNetworkCorrection],
-  ...[disableAccount, enableAccount, resendConfirmation, grantRole, closeAlert, setLimit],
+  ...[
+    disableAccount,
+    enableAccount,
+    resendConfirmation,
+    grantRole,
+    closeAlert,
+    setLimit,
+    saveLimits,
+  ],
   ...[inviteAccount, renameAccount, removeSecondStep, eraseOnRequest],
   ...[marketers.setMarketer, marketers.removeMarketer, marketers.resetService],
   ...[marketers.takeProposal, marketers.dismissProposal],

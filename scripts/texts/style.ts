@@ -10,6 +10,7 @@ const sameInBoth = new Set([
 /** Codes of the names of mail programs. */
 const names = /^help\.(web|programs)\.[\w-]+\.name$|^mailIn\.howTo\.[\w-]+\.program$/
 const sameInFrench = new Set([
+  'limits.units.minutes',
   'campaign.volume',
   'counters.spamShort',
   'models.version',

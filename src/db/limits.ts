@@ -111,6 +111,33 @@ export async function removeIdleCounts(
   return rows.length < page.limit ? undefined : rows.at(-1)?.key
 }
 
+/** The most keys of one limit among which the busiest is sought. */
+const KEYS_SOUGHT_MAX = 20_000
+/** Old counts leave the window: the busiest key need not be the one with the most of them. */
+const CANDIDATES = 5
+
+/** Returns the attempts in the present window of the busiest key between two keys. */
+export async function findBusiest(
+  db: Db,
+  range: { from: string; to: string },
+  notBefore: Date | null = null,
+): Promise<number> {
+  const present = sql`present_ms(${notBefore}::timestamptz)`
+  const { rows } = await db.query<{ attempts: number | null }>(named('find-busiest')`
+    select max((count_attempts(newest, total, counts, ${present} / sub_window_ms, 0)).total)::float8
+      as attempts
+    from (
+      select newest, total, counts, sub_window_ms
+      from (
+        select newest, total, counts, sub_window_ms from rate_counts
+        where key between ${range.from}::uuid and ${range.to}::uuid limit ${KEYS_SOUGHT_MAX}
+      ) as sought
+      where (newest + 61) * sub_window_ms >= ${present}
+      order by total desc limit ${CANDIDATES}
+    ) as candidates`)
+  return rows[0]?.attempts ?? 0
+}
+
 function idleBy(notBefore: Date | null): Sql {
   return sql`(newest + 61) * sub_window_ms < present_ms(${notBefore}::timestamptz)`
 }

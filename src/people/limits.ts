@@ -1,10 +1,11 @@
-import { createHmac } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { tally } from '../activity/tally.ts'
 import { batched } from '../db/batched.ts'
 import {
   type Attempt,
   countAttempts,
+  findBusiest,
   type LimitCount,
   type KeyKind,
   listRateLimits,
@@ -326,8 +327,37 @@ function sharesOf(
     if (limit.attempt !== asked.attempt || !kinds.includes(limit.keyKind)) return []
     const who = actorKey(limit.keyKind, asked.actor)
     if (who === undefined) return []
-    return [{ limit, key: storedKey(key, [limit.name, limit.windowMs, limit.keyKind, who]) }]
+    const own = storedKey(key, [limit.name, limit.windowMs, limit.keyKind, who])
+    return [{ limit, key: keyPrefix(limit) + own.slice(PREFIX_DIGITS) }]
   })
+}
+
+const UUID_DIGITS = 32
+const PREFIX_DIGITS = 8
+const prefixes = new Map<string, string>()
+
+/** The first digits of all keys of a limit with its window, so that they are found together. */
+function keyPrefix({ name, windowMs }: RateLimit): string {
+  const text = `${name}\n${windowMs}`
+  const known = prefixes.get(text)
+  if (known !== undefined) return known
+  const prefix = createHash('sha256').update(text).digest('hex').slice(0, PREFIX_DIGITS)
+  prefixes.set(text, prefix)
+  return prefix
+}
+
+/** Returns the attempts in the present window of the busiest key of each limit, by its name. */
+export async function listBusiest(
+  db: Db,
+  limits: readonly RateLimit[],
+  notBefore: Date | null = null,
+): Promise<ReadonlyMap<string, number>> {
+  const found = new Map<string, number>()
+  for (const limit of limits) {
+    const end = (digit: string) => keyPrefix(limit) + digit.repeat(UUID_DIGITS - PREFIX_DIGITS)
+    found.set(limit.name, await findBusiest(db, { from: end('0'), to: end('f') }, notBefore))
+  }
+  return found
 }
 
 async function countEach(

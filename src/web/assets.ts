@@ -20,6 +20,8 @@ const assets = {
   walk: style('walk.css'),
   docs: style('docs.css'),
   series: style('series.css'),
+  deskStyle: style('desk.css'),
+  desk: script('desk.js'),
   uploadStyle: style('upload.css'),
   upload: script('upload.js'),
   live: script('live.js'),

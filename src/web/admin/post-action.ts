@@ -70,7 +70,8 @@ export function postAction(site: Site, page: ActionPage) {
       return label === undefined ? problem : `${label}: ${problem}`
     })
     if (!page.show) throw new ProblemError('bad-field', problems.join(' '))
-    await page.show(req, res, { problems, given: textsOf(given) })
+    const typed = Object.fromEntries(form.fields().toReversed())
+    await page.show(req, res, { problems, given: { ...typed, ...textsOf(given) } })
   }
   // The role is checked before the form is read, and again for the chosen action.
   return [allow, declareRoles(handle, permissions)]

@@ -34,7 +34,11 @@ export function homeRoutes({ clock }: Pick<Site, 'clock'>): Router {
       { name: 'Contoso notified', state: 'now' },
       { name: 'Answered', state: 'open' },
     ]
-    sendPage(req, res, { view: 'pages/styleguide', title: 'Style guide', data: { now, stages } })
+    sendPage(req, res, {
+      view: 'pages/styleguide',
+      title: 'Style guide',
+      data: { now, stages, isStyleguide: true },
+    })
   })
   return router
 }

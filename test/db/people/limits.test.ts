@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { createPool, type Pool } from '../../../src/db/pool.ts'
 import { listRateLimits, removeIdleCounts } from '../../../src/db/limits.ts'
-import { createLimits } from '../../../src/people/limits.ts'
+import { usualLimit } from '../../../src/people/limit-actions.ts'
+import { createLimits, listBusiest } from '../../../src/people/limits.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { changeLimit } from '../../support/limits.ts'
 import { freshDatabase } from '../../support/database.ts'
@@ -15,6 +16,31 @@ const database = await closeAfterTests(freshDatabase())
 function open(pool: Pool = database.pool, notBefore?: () => Date) {
   return createLimits({ pool, config: { secret } }, notBefore)
 }
+
+test('the usual limits are those of a new installation', async () => {
+  for (const { name, windowMs, attemptsMax, behavior } of await listRateLimits(database.pool)) {
+    expect([name, usualLimit(name)]).toEqual([name, { windowMs, attemptsMax, behavior }])
+  }
+  expect(usualLimit('other')).toBeUndefined()
+  expect(usualLimit('toString')).toBeUndefined()
+})
+
+test('the busiest key of a limit has the most attempts in the present window', async () => {
+  const all = await listRateLimits(database.pool)
+  const now = Date.now() + 3_600_000
+  const knock = async (n: number, attempts: number, agoMs: number) => {
+    const limits = open(database.pool, () => new Date(now - agoMs))
+    await limits.admit('enroll', { address: `198.51.${n}.7` }, attempts)
+    await limits.admit('lookup', { address: `198.51.${n}.7` }, attempts)
+  }
+  await knock(1, 50, 90_000)
+  await knock(2, 9, 30_000)
+  await knock(2, 3, 0)
+  const busiest = await listBusiest(database.pool, all, new Date(now))
+  expect(busiest.get('lookup-minute')).toBe(12)
+  expect(busiest.get('enroll-network')).toBe(50)
+  expect(busiest.get('webhook-minute')).toBe(0)
+})
 
 test('of sixteen concurrent attempts as many are accepted as the limit allows', async () => {
   await changeLimit(database.pool, 'webhook-minute', { attempts: 100 })

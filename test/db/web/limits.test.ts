@@ -93,23 +93,80 @@ test('password attempts are limited, and cached correct ones are free', async ()
   expect((await ask(`Bearer ${eva.token}`)).status).toBe(200)
 })
 
-test('administrators change limits on a page that no one else sees', async () => {
-  const admin = await site.addPerson('admin@desk.example', { role: 'administrator' })
-  const browser = await signedInBrowser(site.url, admin)
-  expect(await (await browser.get('/admin/limits')).text()).toContain('read-minute')
-  const fields = { name: 'read-minute', attempts: '7', seconds: '30', behavior: 'off' }
-  expect((await browser.post('/admin/limits', fields)).status).toBe(303)
-  const { rows } = await site.app.pool.query(
-    `select attempts_max, window_ms, behavior from rate_limits where name = 'read-minute'`,
+const admin = await site.addPerson('admin@desk.example', { role: 'administrator' })
+const desk = await signedInBrowser(site.url, admin)
+
+/** The fields of the form, as a browser sends them; `change` are those that a person changed. */
+async function shownFields(change: Record<string, string>) {
+  const html = await (await desk.get('/admin/limits')).text()
+  const inputs = [...html.matchAll(/<input[^>]* name="([\w.-]+\.\w+)" value="([^"]*)"/g)]
+  const selects = [...html.matchAll(/<select name="([\w.-]+)">.*?<option value="(\w+)" selected/gs)]
+  const pairs = [...inputs, ...selects].map(([, name = '', value = '']) => [name, value] as const)
+  return { ...Object.fromEntries(pairs), ...change }
+}
+
+async function readLimit(name: string) {
+  const { rows } = await site.app.pool.query<object>(
+    'select attempts_max, window_ms, behavior from rate_limits where name = $1',
+    [name],
   )
-  expect(rows).toEqual([{ attempts_max: 7, window_ms: 30_000, behavior: 'off' }])
-  const wrong = await browser.post('/admin/limits', { ...fields, attempts: '0' })
-  expect(wrong.status).toBe(422)
-  const audit = await site.app.pool.query(
+  return rows[0]
+}
+
+test('administrators save several limits at once, and only what they changed', async () => {
+  const html = await (await desk.get('/admin/limits')).text()
+  expect(html).toContain('1,200 a minute, per account')
+  expect(html).toContain('200 an hour, in total')
+  const fields = await shownFields({
+    'read-minute.attempts': '7',
+    'read-minute.window': '0.5',
+    'read-minute.behavior': 'off',
+    'lookup-minute.attempts': '61',
+  })
+  // Changed by another person, and not by this one.
+  await changeLimit(site.app.pool, 'webhook-minute', { attempts: 59 })
+  const answer = await desk.post('/admin/limits', fields)
+  expect(answer.headers.get('location')).toBe('/admin/limits?done=saved&count=2')
+  const off = { attempts_max: 7, window_ms: 30_000, behavior: 'off' }
+  expect(await readLimit('read-minute')).toEqual(off)
+  expect(await readLimit('lookup-minute')).toMatchObject({ attempts_max: 61 })
+  expect(await readLimit('webhook-minute')).toMatchObject({ attempts_max: 59 })
+  const audit = await site.app.pool.query<{ detail: string }>(
     `select detail from audit_log where action = 'set limit' and reporter_id = $1`,
     [admin.id],
   )
-  expect(audit.rows).toEqual([{ detail: 'read-minute: 7 in 30 s, off' }])
+  expect(audit.rows.map(({ detail }) => detail).toSorted()).toEqual([
+    'lookup-minute: 61 in 60 s, refuse',
+    'read-minute: 7 in 30 s, off',
+  ])
+  const shown = await (await desk.get('/admin/limits')).text()
+  expect(shown).toContain('Default: 1,200 a minute.')
+  expect(shown).toContain('not counted')
+  const again = await desk.post('/admin/limits', await shownFields({}))
+  expect(again.headers.get('location')).toBe('/admin/limits?done=same')
+})
+
+test('one wrong limit saves none, and all that was typed is shown again', async () => {
+  const fields = await shownFields({
+    'reset-name.attempts': '0',
+    'reset-name.window': '2',
+    'report-minute.attempts': '1201',
+    'mail-in-hour.attempts': '501',
+  })
+  await changeLimit(site.app.pool, 'mail-in-hour', { attempts: 400 })
+  const answer = await desk.post('/admin/limits', fields)
+  expect(answer.status).toBe(422)
+  const html = await answer.text()
+  expect(html).toContain('reset-name: Enter a whole number from 1 to')
+  expect(html).toContain('mail-in-hour: Another person changed it to 400 in 3600 s, refuse.')
+  expect(html).toContain('name="reset-name.window" value="2"')
+  expect(html).toContain('name="report-minute.attempts" value="1201"')
+  expect(html).toContain('name="mail-in-hour.shown" value="400 in 3600 s, refuse"')
+  expect(await readLimit('report-minute')).toMatchObject({ attempts_max: 1_200 })
+  expect(await readLimit('mail-in-hour')).toMatchObject({ attempts_max: 400 })
+})
+
+test('reporters do not see the page', async () => {
   const other = await signedInBrowser(site.url, ann)
   expect((await other.get('/admin/limits')).status).toBe(403)
 })

@@ -185,7 +185,15 @@ const administration: Record<string, FormsOf> = {
   ],
   '/admin/limits/shadow/:id': ({ shown }) => [{ at: `/admin/limits/shadow/${shown.banned}` }],
   '/admin/limits': () => [
-    { at: '/admin/limits', fields: { name: 'read-minute', attempts: '900', seconds: '60' } },
+    {
+      at: '/admin/limits',
+      fields: {
+        'read-minute.attempts': '900',
+        'read-minute.window': '1',
+        'read-minute.unit': 'minutes',
+        'read-minute.behavior': 'refuse',
+      },
+    },
   ],
   '/admin/queues': () => [{ at: '/admin/queues', fields: { queue: 'keep-house', ...queueFields } }],
   '/admin/queues/:name': () => [{ at: '/admin/queues/keep-house', fields: queueFields }],
