@@ -22,6 +22,7 @@ const assets = {
   series: style('series.css'),
   deskStyle: style('desk.css'),
   desk: script('desk.js'),
+  editor: script('editor.js'),
   uploadStyle: style('upload.css'),
   upload: script('upload.js'),
   live: script('live.js'),

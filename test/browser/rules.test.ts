@@ -40,10 +40,26 @@ test.for([
   const acting = await rules.inputValue()
   // `fill` takes half a minute for a thousand lines.
   const edit = (text: string) =>
-    rules.evaluate((one, edited) => void Object.assign(one, { value: edited }), text)
+    rules.evaluate((one, edited) => {
+      Object.assign(one, { value: edited }).dispatchEvent(new Event('input', { bubbles: true }))
+    }, text)
   await edit(`${acting}\n${ruleText('MANY_LINKS', 'lnks.count > 2')}`)
+  if (!('javaScriptEnabled' in options)) {
+    // Checked while a person writes, with a mark at the number of the line.
+    expect(await page.locator('.check-state li').textContent()).toContain('Did you mean')
+    const line = acting.split('\n').length + 4
+    expect(await page.locator('.numbered mark').textContent()).toBe(String(line))
+    await page.getByRole('button', { name: `Line ${line}` }).click()
+    const selected = await rules.evaluate((one) => {
+      const area = one as unknown as { value: string; selectionStart: number; selectionEnd: number }
+      return area.value.slice(area.selectionStart, area.selectionEnd)
+    })
+    expect(selected).toContain('when: lnks.count')
+    expect(await fits()).toBe(true)
+  }
   await button('Check')
-  expect(await page.getByRole('alert').textContent()).toContain('Did you mean links.count?')
+  const alert = page.getByRole('alert')
+  expect(await alert.textContent()).toContain('Did you mean links.count?')
   expect(await rules.getAttribute('aria-invalid')).toBe('true')
   expect(await fits()).toBe(true)
   await edit(`${acting}\n${ruleText(`MANY_LINKS_${Date.now()}`, 'links.count > 2', -9)}`)
@@ -51,7 +67,7 @@ test.for([
   expect(await page.getByRole('heading', { level: 2 }).textContent()).toBe(
     'Test on the last report',
   )
-  expect(await page.locator('pre').textContent()).toContain('+ MANY_LINKS')
+  expect(await page.locator('pre[tabindex]').textContent()).toContain('+ MANY_LINKS')
   expect(await fits()).toBe(true)
   await button('Apply')
   expect(await page.getByRole('status').textContent()).toContain('applied')

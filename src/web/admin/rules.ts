@@ -1,3 +1,4 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { type Request, type Response, Router } from 'express'
 import { countRaisedSymbols } from '../../db/analyses.ts'
 import { listReporterEmails } from '../../db/reporters.ts'
@@ -24,6 +25,7 @@ import {
   type RuleHealth,
   signed,
 } from '../../verdict/rules/rule-book.ts'
+import type { Texts } from '../../texts/messages.ts'
 import { ruleBounds, type RuleFault } from '../../verdict/rules/rule-file.ts'
 import { type FormReader, readForm, readShortForm } from '../pages/form.ts'
 import { sayMeaning } from '../history/symbols.ts'
@@ -59,6 +61,8 @@ type Draft = {
   isSound?: boolean
   changes?: readonly string[]
   result?: DryRunResult
+  /** Proves that this text was tested: only then it may be applied. */
+  proof?: string
 }
 
 /** The rule editor: check rules, test them on past reports and apply them. */
@@ -77,12 +81,14 @@ function ruleEditorRoutes(site: Needs): Router {
   router.post('/', requireRole(site, 'operator'), async (req, res) => {
     const administrator = requireReporter(req)
     const { draft, action } = await readDraft(req, res, site)
-    if (action === 'apply') {
+    if (req.headers.accept === 'application/json') return sendFaults(req, res, draft, site)
+    const isTested = isProof(draft, administrator.id, site)
+    if (action === 'apply' && isTested) {
       const act = { at: site.clock(), reporterId: administrator.id, note: draft.note }
       return apply(req, res, site, draft, act)
     }
     const compared = await compare(draft, site)
-    if (action !== 'try' || compared.isSound !== true) return sendEditor(req, res, compared)
+    if (action === 'check' || compared.isSound !== true) return sendEditor(req, res, compared)
     if (isTrying) {
       const problem = visitOf(req).texts('editor.busy')
       return sendEditor(req, res, { ...compared, problem })
@@ -93,7 +99,10 @@ function ruleEditorRoutes(site: Needs): Router {
         ...{ last: draft.last, now: site.clock(), readWritten: site.readWritten },
         isOver: () => res.destroyed,
       })
-      return sendEditor(req, res, { ...compared, ...tried })
+      const proof = proofOf(draft, administrator.id, site.config.secret.key('form'))
+      const tested = 'faults' in tried ? tried : { ...tried, proof }
+      const problem = action === 'apply' && visitOf(req).texts('editor.testedFirst')
+      sendEditor(req, res, { ...compared, ...tested, ...(problem && { problem }) })
     } finally {
       isTrying = false
     }
@@ -114,9 +123,51 @@ async function readDraft(req: Request, res: Response, site: Needs) {
     base: number('base', 0, Number.MAX_SAFE_INTEGER),
     note: storableText(sent.text('note') ?? '', RULE_NOTE_CHARS_MAX),
     last: Math.max(1, number('last', dryRunReports.usual, LAST_MAX)),
+    proof: sent.text('proof') ?? '',
     faults: [],
   }
   return { draft, action: sent.text('do') }
+}
+
+/** Proves that a person tested a text on past reports, against the rules of `base`. */
+function proofOf({ content, base }: Draft, reporterId: string, key: Buffer): string {
+  const hash = createHash('sha256').update(content).digest('hex')
+  const tested = `tested rules\n${reporterId}\n${base}\n${hash}`
+  return createHmac('sha256', key).update(tested).digest('base64url')
+}
+
+function isProof(draft: Draft, reporterId: string, { config }: Needs): boolean {
+  const given = Buffer.from(draft.proof ?? '')
+  const compare = (key: Buffer) => {
+    const proof = Buffer.from(proofOf(draft, reporterId, key))
+    return (given.length === proof.length && timingSafeEqual(given, proof)) || undefined
+  }
+  return config.secret.find('form', compare) ?? false
+}
+
+/** A longer text is checked only when a person asks: it would delay other requests. */
+const LIVE_CHARS_MAX = 100_000
+
+/** Answers the script of the editor, which checks while a person writes. */
+async function sendFaults(req: Request, res: Response, { content }: Draft, { pool }: Needs) {
+  const { texts } = visitOf(req)
+  res.setHeader('cache-control', 'no-store')
+  if (content.length > LIVE_CHARS_MAX) {
+    return void res.json({ faults: [], summary: texts('editor.tooLong') })
+  }
+  const compiled = compileRules(content, definitions, {
+    knownLists: await readRuleListKinds(pool),
+  })
+  const faults = 'faults' in compiled ? compiled.faults : []
+  const summary = texts(faults.length > 0 ? 'editor.faults' : 'editor.valid')
+  res.json({ summary, faults: faults.map((fault) => describeFault(fault, texts)) })
+}
+
+/** The place of an error as a sentence for the reader, and the reason, in English. */
+function describeFault({ line, column, symbol, reason }: RuleFault, texts: Texts) {
+  const place = texts('editor.line', { line })
+  const at = column === undefined ? place : `${place}, ${texts('editor.column', { column })}`
+  return { line, at, symbol, reason }
 }
 
 async function compare(draft: Draft, site: Needs): Promise<Draft> {
@@ -149,12 +200,14 @@ async function apply(
 
 function sendEditor(req: Request, res: Response, draft: Draft): void {
   const { result, changes, isSound } = draft
+  const { texts } = visitOf(req)
   sendAdminPage(req, res, {
     view: 'admin/rule-editor',
-    title: visitOf(req).texts('editor.title'),
+    title: texts('editor.title'),
     status: draft.faults.length > 0 || draft.problem !== undefined ? 422 : 200,
     data: {
       ...draft,
+      faults: draft.faults.map((fault) => describeFault(fault, texts)),
       isSound: isSound === true,
       changes: changes ?? [],
       result: result && { ...result, changed: result.changed.slice(0, CHANGED_SHOWN) },

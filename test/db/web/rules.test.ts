@@ -15,6 +15,13 @@ const admin = await site.addPerson('admin@desk.example', { role: 'administrator'
 const desk = await signedInBrowser(site.url, admin)
 
 const page = async (path: string) => (await desk.get(`/admin/rules${path}`)).text()
+/** Tests a text on past reports; returns the fields with which it may be applied. */
+async function tested(fields: { content: string; base: string }) {
+  const html = await (await desk.post('/admin/rules/edit', { ...fields, do: 'try' })).text()
+  const [, proof = ''] = /name="proof" value="([\w-]+)"/.exec(html) ?? []
+  return { ...fields, proof, do: 'apply' }
+}
+
 const good = ruleText('WORD', 'report.kind == "spam"', 5)
 
 test('the shipped rules are listed while no others were applied', async () => {
@@ -61,9 +68,53 @@ test('rules are tested on the requested number of reports, and their verdicts sh
   expect((await actingRules(site.app.pool)).version).toBe(0)
 })
 
+test('rules are applied only after a test of the same text by the same person', async () => {
+  const fields = { content: good, base: '0' }
+  const proven = await tested(fields)
+  const other = await site.addPerson('other@desk.example', { role: 'administrator' })
+  const attempts = [
+    { by: desk, sent: { ...fields, do: 'apply' } },
+    { by: desk, sent: { ...proven, content: `${good}\n` } },
+    { by: await signedInBrowser(site.url, other), sent: proven },
+  ]
+  for (const { by, sent } of attempts) {
+    const answer = await by.post('/admin/rules/edit', sent)
+    expect(answer.status).toBe(422)
+    const html = await answer.text()
+    expect(html).toContain('Nothing was applied yet')
+    expect(html).toContain('Test on the last')
+    expect(html).toContain('value="apply"')
+  }
+  expect(await page('/edit')).not.toContain('value="apply"')
+  expect((await actingRules(site.app.pool)).version).toBe(0)
+})
+
+test('a script gets the errors of a text with their lines, and nothing is applied', async () => {
+  const ask = async (content: string) => {
+    const sent = { content, base: '0', do: 'apply' }
+    const answer = await desk.post('/admin/rules/edit', sent, { accept: 'application/json' })
+    expect(answer.status).toBe(200)
+    return answer.json()
+  }
+  expect(await ask(ruleText('WORD', 'report.knid == "spam"'))).toEqual({
+    summary: 'The rules have errors:',
+    faults: [
+      {
+        line: 4,
+        at: 'Line 4, column 9',
+        symbol: 'WORD',
+        reason: expect.stringContaining('Unknown fact report.knid.') as unknown,
+      },
+    ],
+  })
+  expect(await ask(good)).toEqual({ summary: 'The rules are valid.', faults: [] })
+  expect(await ask('#'.repeat(100_001))).toMatchObject({ faults: [] })
+  expect((await actingRules(site.app.pool)).version).toBe(0)
+})
+
 test('rules are applied with a note, without the line ends of browsers, and logged', async () => {
   const content = good.replaceAll('\n', '\r\n')
-  const sent = { content, base: '0', note: 'Why <not>', do: 'apply' }
+  const sent = { ...(await tested({ content, base: '0' })), note: 'Why <not>' }
   const answer = await desk.post('/admin/rules/edit', sent)
   expect(answer.status).toBe(303)
   expect(answer.headers.get('location')).toBe('/admin/rules?done=1')
@@ -76,14 +127,14 @@ test('rules are applied with a note, without the line ends of browsers, and logg
 })
 
 test('applying rules edited from an older version shows what changed meanwhile', async () => {
-  const sent = { content: ruleText('OTHER', 'true'), base: '0', do: 'apply' }
-  const answer = await desk.post('/admin/rules/edit', sent)
+  const fields = { content: ruleText('OTHER', 'true'), base: '0' }
+  const answer = await desk.post('/admin/rules/edit', await tested(fields))
   expect(answer.status).toBe(422)
   const html = await answer.text()
   expect(html).toContain('Version 1 was applied while you were editing.')
   expect(html).toContain('- WORD (+5)')
   expect(html).toContain('name="base" value="1"')
-  const again = await desk.post('/admin/rules/edit', { ...sent, base: '1' })
+  const again = await desk.post('/admin/rules/edit', await tested({ ...fields, base: '1' }))
   expect(again.headers.get('location')).toBe('/admin/rules?done=2')
 })
 
