@@ -12,7 +12,8 @@ import {
   readMailboxes,
 } from './quality/measure-forwarding.ts'
 import { measureMailboxes, outcomes } from './quality/measure-mailboxes.ts'
-import { measureVerdicts } from './quality/measure-verdicts.ts'
+import { measurePages } from './quality/measure-pages.ts'
+import { type Figure, measureVerdicts } from './quality/measure-verdicts.ts'
 import { readCorpus } from './quality/read-corpus.ts'
 import { factDefinitions } from '../src/verdict/facts/facts.ts'
 import {
@@ -35,6 +36,12 @@ import { isUnwantedKind } from '../src/verdict/model/training.ts'
  * With --across DIR, measures models on each installation in DIR and each collection of the corpus,
  * or on those that --places A,B names, trained on all the others.
  *
+ * With --pages LABELS, measures which pages of phishing messages would be named to those who can
+ * stop them, and which links of wanted mail of --corpus and --mailboxes DIR, as if three
+ * independent reporters had called each message phishing. LABELS has a line of JSON for each
+ * message: `file`, relative to the corpus, `pages`, the links that lead to the page, and `also`,
+ * those that may.
+ *
  * With --forwarding and --mailboxes DIR or --corpus DIR or both, measures what is forwarded on
  * young sites without a model; with --verified too, as if the signatures could still be verified.
  */
@@ -50,12 +57,18 @@ const { values } = parseArgs({
     probe: { type: 'boolean', default: false },
     across: { type: 'string' },
     places: { type: 'string' },
+    pages: { type: 'string' },
     forwarding: { type: 'boolean', default: false },
     verified: { type: 'boolean', default: false },
   },
 })
 /** Prints a line about each message to standard error. */
 const explain = (line: string) => void (values.explain && console.error(line))
+if (values.pages !== undefined) {
+  const { mailboxes, corpus = usual } = values
+  printFigures(await measurePages(values.pages, { corpus, mailboxes, explain }))
+  process.exit()
+}
 if (values.forwarding) {
   await printForwarding()
   process.exit()
@@ -106,9 +119,11 @@ if (!values['no-ablation']) {
 
 console.log('\n## Complaints, verdicts and notices: each figure with its hits and its total\n')
 for (const account of ['new', 'vouched'] as const) {
-  for (const { name, hits, of } of await measureVerdicts(folds, account, explain)) {
-    console.log(`${name}\t${hits}\t${of}`)
-  }
+  printFigures(await measureVerdicts(folds, account, explain))
+}
+
+function printFigures(figures: readonly Figure[]): void {
+  for (const { name, hits, of } of figures) console.log(`${name}\t${hits}\t${of}`)
 }
 
 async function printOrigins(folder: string): Promise<void> {

@@ -121,6 +121,15 @@ export function endsValue(code: number): boolean {
   return code <= 0x3e && (code === 0x3e || code < 0 || isSpace(code))
 }
 
+/** What begins and ends hidden text in the result of `markedView`. */
+export const hiddenMarks = { start: '\uE000', end: '\uE001' } as const
+/** In the result of `linkedView`: `start`, the index of a link, `text`, its text, `end`. */
+export const linkMarks = { start: '\uE002', text: '\uE003', end: '\uE004' } as const
+
+export function startOfLink(index: number): string {
+  return `${linkMarks.start}${index}${linkMarks.text}`
+}
+
 /** Styles by which senders hide text. */
 export const hiding = new RegExp(
   [

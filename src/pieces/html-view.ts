@@ -16,6 +16,7 @@ import {
   ending,
   endsName,
   endsValue,
+  hiddenMarks,
   hiding,
   hostIn,
   integrating,
@@ -23,6 +24,8 @@ import {
   isNamePart,
   isSpace,
   isVoid,
+  linkMarks,
+  startOfLink,
   startsTag,
 } from './html-tokens.ts'
 
@@ -72,13 +75,13 @@ export function htmlView(html: string): HtmlView {
   return html === '' ? emptyView() : new Reader(html, 0).read()
 }
 
-/** What begins and ends hidden text in the result of `markedView`. */
-export const hiddenMarks = { start: '\uE000', end: '\uE001' } as const
-
-/** Like `htmlView`, with marks around the text that its style hides from readers. */
-export function markedView(html: string): HtmlView {
-  const bare = html.replace(/[\uE000\uE001]/g, '')
-  return bare === '' ? emptyView() : new Reader(bare, 0, hiding.test(bare)).read()
+/** What is marked: text that its style hides from readers, or the text of each link. */
+type Marks = 'hidden' | 'links'
+/** Like `htmlView`, with marks in its text (`hiddenMarks`, `linkMarks`). */
+export function markedView(html: string, marks: Marks = 'hidden'): HtmlView {
+  const bare = html.replace(/[\uE000-\uE004]/g, '')
+  const isNeeded = marks === 'links' || hiding.test(bare)
+  return bare === '' ? emptyView() : new Reader(bare, 0, isNeeded ? marks : undefined).read()
 }
 
 const tagsMax = 3000
@@ -132,13 +135,13 @@ class Reader {
   /** The hosts of the targets, once there are many. */
   #hosts: Set<string> | undefined
   #base: string | undefined
-  readonly #marksHidden: boolean
+  readonly #marks: Marks | undefined
   /** The elements that hide their content, and how many of their names are open in them. */
   readonly #hidden: { name: string; open: number }[] = []
 
-  constructor(html: string, depth: number, marksHidden = false) {
+  constructor(html: string, depth: number, marks?: Marks) {
     this.#html = html
-    this.#marksHidden = marksHidden
+    this.#marks = marks
     this.#codes = codesOf(html, depth)
     this.#depth = depth
   }
@@ -265,7 +268,7 @@ class Reader {
     while (!endsName(this.#code(from)) && from < html.length) from++
     const end = this.#attributes(from, isClosing ? undefined : attributes)
     if (gap !== '') this.#text += gap
-    if (this.#marksHidden) this.#markHidden(name, isClosing, html.slice(at, end))
+    if (this.#marks === 'hidden') this.#markHidden(name, isClosing, html.slice(at, end))
     const { tags } = this.#view
     if (!isClosing && tags.length < tagsMax && tags.at(-1) !== name) tags.push(name)
     if (!isWhole) return end
@@ -274,6 +277,7 @@ class Reader {
       this.#isInLink = link !== undefined
       this.#faint = link
       if (link) link.isFaint = true
+      if (this.#marks === 'links') this.#text += link ? startOfLink(targets) : linkMarks.end
     } else if (name === 'td' && !isClosing) {
       if (this.#isCell) this.#view.cells++
       this.#isCell = true

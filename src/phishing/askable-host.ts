@@ -1,0 +1,32 @@
+import { isReadable } from '../evidence/readable.ts'
+import { parseIp } from '../mail/ip.ts'
+import { ownerOf } from './accusable.ts'
+
+/**
+ * Returns the part of a host about which DNS and registries may be asked: it ends before the first
+ * label, from the right, that may identify the recipient. Otherwise the sender, who runs the name
+ * servers, learns who reported. The domain of the owner always stays. `isShared`: whether
+ * independent reporters received the label, which then is nobody's token.
+ */
+export function askableHost(host: string, isShared: (label: string) => boolean): string {
+  const [name, ...labels] = partsOf(host)
+  let askable = name
+  for (const label of labels.toReversed()) {
+    if (!isReadable(label, 'label') && !isShared(label)) break
+    askable = `${label}.${askable}`
+  }
+  return askable
+}
+
+/** Returns a host with `*` for labels that may identify the recipient. */
+export function hostPattern(host: string): string {
+  const [name, ...labels] = partsOf(host)
+  return [...labels.map((label) => (isReadable(label, 'label') ? label : '*')), name].join('.')
+}
+
+/** The domain of the owner, and the labels before it in their order. */
+function partsOf(host: string): [string, ...string[]] {
+  const owner = parseIp(host) ? host : ownerOf(host)
+  const own = host.slice(0, Math.max(0, host.length - owner.length - 1))
+  return own === '' ? [owner] : [owner, ...own.split('.')]
+}

@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest'
+import { parseHeader } from '../../../src/mail/header.ts'
+import { parseBody } from '../../../src/mail/message-body.ts'
+import { judgePages } from '../../../src/phishing/judge-pages.ts'
+import { findLinks } from '../../../src/pieces/links.ts'
+
+type Given = { from?: string; subject?: string; html: string; fields?: string[] }
+
+async function judged({ from, subject = 'Hello', html, fields = [] }: Given) {
+  const lines = [
+    `From: ${from ?? 'Billing <billing@sender.example>'}`,
+    'To: Jane Roe <jane@home.example>',
+    `Subject: ${subject}`,
+    ...fields,
+    'Content-Type: text/html; charset=utf-8',
+    '',
+    html,
+  ]
+  const raw = Buffer.from(lines.join('\r\n'))
+  const header = parseHeader(raw)
+  const body = await parseBody(raw, header)
+  const { links } = findLinks(body)
+  return judgePages({ fields: header.fields, body, links }, ['signalpost.example'])
+}
+
+const linksOf = async (given: Given) => (await judged(given)).pages.flatMap(({ links }) => links)
+
+const page = '<a href="https://page.example/login">Verify your account</a>'
+
+test.for([
+  ['the link that asks to act', page],
+  ['not the link to unsubscribe', `${page}<a href="https://page.example/u">Unsubscribe</a>`],
+  [
+    'not a link that the words around it explain',
+    `${page}<p>To be removed from our emails and
+    unsubscribe, <a href="https://other.example/x">click here</a></p>`,
+  ],
+  [
+    'not the same in other languages',
+    `${page}<a href="https://other.example/x">Se désabonner</a>
+    <a href="https://other.example/y">hier abmelden</a>`,
+  ],
+  [
+    'not the end of a mailing',
+    `<a href="https://other.example/v">View this email in your browser
+    </a>${page}<a href="https://other.example/p">Privacy policy</a>`,
+  ],
+  ['not the site of a brand', `<a href="https://www.paypal.com/">Log in</a>${page}`],
+  [
+    'not a well-known site',
+    `<a href="https://en.wikipedia.org/wiki/Phishing">Read more</a>${page}`,
+  ],
+  ['not a picture', `<img src="https://pictures.example/a.png">${page}`],
+  ['not an invisible link', `<a href="https://hidden.example/a"></a>${page}`],
+  ['not our own site', `<a href="https://signalpost.example/a">Verify now</a>${page}`],
+  [
+    'not a newsletter around it',
+    `<a href="https://shop.example/a"><img src="a.png"></a>${page}
+    <a href="https://shop.example/b"><img src="b.png"></a>`,
+  ],
+])('names %s', async ([, html = '']) => {
+  expect(await linksOf({ html })).toEqual(['https://page.example/login'])
+})
+
+test('names a page once for all its links, which differ in tokens only', async () => {
+  const html = `<a href="https://a8Fk2pQz91x.page.example/c/4f9a8b7c6d5e4f3a2b1c0d9e">Claim</a>
+    <a href="https://b7Gj3qRy82w.page.example/c/0a1b2c3d4e5f6a7b8c9d0e1f">Start now</a>`
+  const { pages } = await judged({ html })
+  expect(pages).toMatchObject([{ key: '*.page.example/c/*' }])
+  expect(pages[0]?.links).toHaveLength(2)
+})
+
+test('names the page behind redirections that contain it', async () => {
+  const target = encodeURIComponent('https://page.example/a')
+  const html = `<a href="https://r.us-east-1.awstrack.me/L0/${target}/1/0100">Log in</a>`
+  const { pages } = await judged({ html })
+  expect(pages).toMatchObject([
+    { url: 'https://page.example/a', through: ['r.us-east-1.awstrack.me'] },
+  ])
+})
+
+test('names nothing when all links are spared', async () => {
+  const html = `<a href="https://accounts.google.com/">Log in</a>
+    <a href="https://docs.google.com">Open</a><a href="http://192.168.1.1/">Router</a>`
+  expect(await linksOf({ html })).toEqual([])
+})
+
+test('the content confirms a message in the name of a brand', async () => {
+  const from = 'PayPal <service@sender.example>'
+  expect(await judged({ from, html: page })).toMatchObject({ isConfirmed: true })
+})
+
+test.for([
+  [
+    'a newsletter that links to its own site',
+    {
+      from: 'Page <news@page.example>',
+      html: `${page} You won a prize! Claim your reward: your account.`,
+      fields: ['List-Unsubscribe: <https://page.example/u>'],
+    },
+  ],
+  [
+    'a newsletter that a service of its own domain redirects',
+    {
+      from: 'Shop <news@shop.example>',
+      html: '<a href="https://click.shop.example/?u=https://partner.example/a">Shop now</a> Sale!',
+      fields: ['List-Unsubscribe: <https://shop.example/u>'],
+    },
+  ],
+  [
+    'an answer among friends',
+    {
+      from: 'John <john@friend.example>',
+      subject: 'Re: lunch',
+      html: '<p>See <a href="https://menu.example/today">here</a></p>&gt; Where?<br>&gt; When?',
+      fields: ['In-Reply-To: <1@home.example>'],
+    },
+  ],
+  [
+    'a mailing list of the recipient',
+    {
+      from: 'Dev <dev@kernel.example>',
+      html: '<a href="https://lists.home.example/info/list">list info</a>',
+      fields: ['List-Id: <list.home.example>'],
+    },
+  ],
+] as const)('the content does not confirm %s', async ([, given]) => {
+  const { pages, isConfirmed } = await judged({ ...given, fields: [...(given.fields ?? [])] })
+  expect(pages).not.toEqual([])
+  expect(isConfirmed).toBe(false)
+})
