@@ -25,7 +25,7 @@ export type RdapServer = {
   close: () => Promise<void>
 }
 
-const allBlocks = { ipv4: ['0.0.0.0/0'], ipv6: ['::/0'] }
+const allOf = { ipv4: ['0.0.0.0/0'], ipv6: ['::/0'], dns: ['com', 'net'] }
 
 /**
  * Starts a registry. `services` replaces the bootstrap's list; `{base}` in it stands for the base
@@ -37,12 +37,12 @@ export async function startRdapServer(services?: unknown): Promise<RdapServer> {
   let bootstraps = 0
   const server = createServer((req, res) => {
     const path = decodeURIComponent((req.url ?? '').slice(1))
-    const family = /^bootstrap\/(ipv[46])\.json$/.exec(path)?.[1]
-    if (family === 'ipv4' || family === 'ipv6') {
+    const kind = /^bootstrap\/(ipv[46]|dns)\.json$/.exec(path)?.[1]
+    if (kind === 'ipv4' || kind === 'ipv6' || kind === 'dns') {
       bootstraps++
       const broken = replies.get(path)
       if (broken) return send(broken, req, res)
-      const list = services ?? [[allBlocks[family], ['{base}']]]
+      const list = services ?? [[allOf[kind], ['{base}']]]
       const file = JSON.stringify({ version: '1.0', services: list }).replaceAll('{base}', base)
       res.setHeader('content-type', 'application/json')
       res.end(file)

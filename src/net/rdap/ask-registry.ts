@@ -120,7 +120,8 @@ function serviceOf(text: string, base: URL): Services[number][] {
   return [{ prefix: prefixLength(cidr), block: networkSet([cidr]), base }]
 }
 
-function baseOf(texts: readonly string[], mayOpen: (url: URL) => boolean): URL | undefined {
+/** The first allowed URL, https before http, with a slash at its end. */
+export function baseOf(texts: readonly string[], mayOpen: (url: URL) => boolean): URL | undefined {
   const urls = texts
     .map((text) => URL.parse(text.endsWith('/') ? text : `${text}/`))
     .filter((url) => url !== null)

@@ -2,6 +2,13 @@ import { LRUCache } from 'lru-cache'
 import { DAY_MS, HOUR_MS } from '../../durations.ts'
 import { type IpAddress, networkSet, type NetworkSet, parseIp } from '../../mail/ip.ts'
 import type { Clock } from '../../world.ts'
+import { publicDomain } from '../../mail/address.ts'
+import {
+  askDomainRegistry,
+  type DomainServices,
+  findDomainService,
+  readDomainServices,
+} from './ask-domain.ts'
 import {
   askRegistry,
   findService,
@@ -9,8 +16,8 @@ import {
   followUrl,
   readServices,
   type RegistryPace,
-  type Services,
 } from './ask-registry.ts'
+import type { DomainAnswer } from './domain-answer.ts'
 import type { Fetch } from '../guarded-http.ts'
 import { type Reach, reachOf, type RequestLimits } from './get-json.ts'
 import { type RegistryAnswer, unknownNetwork } from './registry-answer.ts'
@@ -165,6 +172,11 @@ export type Rdap = {
    * it.
    */
   ask: (ip: string, asn?: number | null) => Promise<RegistryAnswer>
+  /**
+   * Queries the registry of a registrable domain, in lower case and ASCII, for its registrar.
+   * Answers and fails like `ask`.
+   */
+  askDomain: (domain: string) => Promise<DomainAnswer>
 }
 
 /** External dependencies of the client. */
@@ -199,9 +211,18 @@ export function createRdap(
   const follow = (url: URL, deadline: Date) =>
     followUrl(url, deadline, { ...world, limits, pace, mayOpen: reach.mayOpen })
   const tools = { reach, follow, clock }
+  const readBlocks = (json: unknown) => {
+    const services = readServices(json, reach.mayOpen)
+    return services && services.length > 0 ? services : undefined
+  }
+  const readDomains = (json: unknown) => {
+    const services = readDomainServices(json, reach.mayOpen)
+    return services && services.size > 0 ? services : undefined
+  }
   const services = {
-    4: keptServices('ipv4', bootstrapUrl, tools),
-    6: keptServices('ipv6', bootstrapUrl, tools),
+    4: keptServices('ipv4', readBlocks, bootstrapUrl, tools),
+    6: keptServices('ipv6', readBlocks, bootstrapUrl, tools),
+    dns: keptServices('dns', readDomains, bootstrapUrl, tools),
   }
   const memory = createMemory(clock)
   const inLine = createLines()
@@ -228,27 +249,64 @@ export function createRdap(
         return answer
       })
     },
+    askDomain: createDomainQueries(services.dns, inLine, tools),
   }
 }
 
+/** Creates the queries about domains, with a cache of the last 500 answers, for ten minutes. */
+function createDomainQueries(
+  services: (deadline: Date) => Promise<DomainServices | Later>,
+  inLine: ReturnType<typeof createLines>,
+  tools: Tools,
+): Rdap['askDomain'] {
+  const cache = new LRUCache<string, { answer: DomainAnswer; until: number }>({
+    max: REMEMBERED_MAX,
+  })
+  const now = () => tools.clock().getTime()
+  return async (domain) => {
+    if (publicDomain(domain) !== domain) {
+      return { is: 'silent', why: 'This is not a domain that can be registered.' }
+    }
+    const deadline = new Date(now() + PATIENCE_MS)
+    const known = await services(deadline)
+    if ('is' in known) return known
+    const base = findDomainService(known, domain)
+    if (!base) {
+      return { is: 'silent', why: 'The registry of the top-level domain does not use RDAP.' }
+    }
+    return inLine(base.origin, async () => {
+      const remembered = cache.get(domain)
+      if (remembered && remembered.until > now()) return remembered.answer
+      const answer = await askDomainRegistry(domain, base, deadline, tools)
+      const soon = now() + REMEMBERED_MS
+      const until = answer.is === 'later' ? Math.min(answer.retryAt.getTime(), soon) : soon
+      cache.set(domain, { answer, until })
+      return answer
+    })
+  }
+}
+
+type Later = { is: 'later'; retryAt: Date; why: string }
+
 /**
- * Returns the services of an address family, fetched once a day; the old ones stay in use when
- * fetching fails.
+ * Returns the services of a bootstrap file, fetched once a day; the old ones stay in use when
+ * fetching fails. `read` returns undefined for a file without services, which is treated as an
+ * error: it would name no registry for anything.
  */
-function keptServices(
+function keptServices<Services extends object>(
   file: string,
+  read: (json: unknown) => Services | undefined,
   bootstrapUrl: string,
-  { reach, follow, clock }: Tools,
-): (deadline: Date) => Promise<Services | (RegistryAnswer & { is: 'later' })> {
+  { follow, clock }: Tools,
+): (deadline: Date) => Promise<Services | Later> {
   const url = new URL(`${bootstrapUrl.replace(/\/+$/, '')}/${file}.json`)
   let kept: { services: Services; until: number } | undefined
-  let fetching: ReturnType<typeof fetchServices> | undefined
+  let fetching: Promise<Services | Later> | undefined
   async function fetchServices(deadline: Date) {
     const answer = await follow(url, deadline)
     const now = clock().getTime()
-    const services = answer.is === 'json' ? readServices(answer.json, reach.mayOpen) : undefined
-    // An empty list is treated as an error: it would name no registry for any address.
-    if (services && services.length > 0) kept = { services, until: now + SERVICES_MS }
+    const services = answer.is === 'json' ? read(answer.json) : undefined
+    if (services) kept = { services, until: now + SERVICES_MS }
     if (kept) return kept.services
     const why = 'The list of registries cannot be read.'
     const retryAt = answer.is === 'later' ? answer.retryAt : new Date(now + UNREADABLE_MS)

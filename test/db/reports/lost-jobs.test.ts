@@ -23,7 +23,8 @@ beforeEach(() => app.pool.query('delete from pgboss.job'))
 type Payload = { reportId: string }
 
 const later = { is: 'later' as const, why: 'It is away.', retryAt: new Date() }
-const rdap = { mayAsk: () => true, ask: () => Promise.resolve(later) }
+const away = () => Promise.resolve(later)
+const rdap = { mayAsk: () => true, ask: away, askDomain: away }
 const inAnHour = () => new Date(Date.now() + 3_600_000)
 
 /** Creates a report that waits for a registry. */
