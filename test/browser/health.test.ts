@@ -91,6 +91,7 @@ test('bounds are changed and a condition is silenced on the page', async () => {
   await page.fill('#password', admin.password)
   await page.click('main button[type=submit]')
   await page.goto(`${site.url}/admin/health`)
+  await page.locator('#fine > summary').click()
   const open = () => page.locator('#certificate summary').click()
   await open()
   await page.getByLabel('Warning bound of Certificate, days').fill('30')
