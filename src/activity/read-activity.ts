@@ -1,8 +1,8 @@
 import { listMarks, listSeries, listSlots, type SlotRange, type SlotRow } from '../db/activity.ts'
 import type { Db } from '../db/pool.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../durations.ts'
-import { levels, type Slot, slotStart, TICK_MS, unpackSlots } from './slots.ts'
-import type { families } from './write-activity.ts'
+import { type families, withSamples } from './families.ts'
+import { addSlots, levels, type Slot, slotStart, TICK_MS, unpackSlots } from './slots.ts'
 
 const [MINUTE, HOUR, DAY] = [MINUTE_MS, HOUR_MS, DAY_MS]
 
@@ -12,14 +12,44 @@ const [MINUTE, HOUR, DAY] = [MINUTE_MS, HOUR_MS, DAY_MS]
  * two periods, so that a period can be compared with the one before.
  */
 export const periods = {
-  hour: { level: 0, lengthMs: HOUR, stepMs: TICK_MS, listedMs: 5 * MINUTE },
+  hour: { level: 0, lengthMs: HOUR, stepMs: 2 * TICK_MS, listedMs: 5 * MINUTE },
   day: { level: 2, lengthMs: DAY, stepMs: 10 * MINUTE, listedMs: 2 * HOUR },
-  week: { level: 2, lengthMs: 7 * DAY, stepMs: 30 * MINUTE, listedMs: 12 * HOUR },
-  month: { level: 3, lengthMs: 30 * DAY, stepMs: 2 * HOUR, listedMs: 2 * DAY },
-  year: { level: 4, lengthMs: 365 * DAY, stepMs: DAY, listedMs: 28 * DAY },
+  week: { level: 2, lengthMs: 7 * DAY, stepMs: HOUR, listedMs: 12 * HOUR },
+  month: { level: 3, lengthMs: 30 * DAY, stepMs: 4 * HOUR, listedMs: 2 * DAY },
+  year: { level: 4, lengthMs: 364 * DAY, stepMs: 2 * DAY, listedMs: 28 * DAY },
 } as const
 
 export type Period = keyof typeof periods
+
+export const periodNames = Object.keys(periods) as Period[]
+
+/** A range of time, how it is divided, and the level that is read. Lengths are in milliseconds. */
+export type Span = { from: Date; to: Date; level: number; stepMs: number; listedMs: number }
+
+/** The shortest time that is drawn, however young the installation is. */
+const SPAN_MS_MIN = 2 * MINUTE
+
+/**
+ * The part of a period for which anything is stored, in steps that fit its length: an installation
+ * of ten minutes has ten minutes. `since` is the start of the oldest slot, undefined without any.
+ */
+export function spanOf(
+  period: Period,
+  { end, since }: { end: Date; since: Date | undefined },
+): Span {
+  const { lengthMs } = periods[period]
+  const age = since ? Math.max(end.getTime() - since.getTime(), SPAN_MS_MIN) : lengthMs
+  const fitting = fittingPeriod(age)
+  const { level, stepMs, listedMs } = periods[age < lengthMs ? fitting : period]
+  const to = slotStart(end.getTime(), stepMs) + stepMs
+  const wanted = age < lengthMs ? slotStart(end.getTime() - age, stepMs) : to - lengthMs
+  return { from: new Date(wanted), to: new Date(to), level, stepMs, listedMs }
+}
+
+/** The shortest period that is as long as an age in milliseconds. */
+export function fittingPeriod(ageMs: number): Period {
+  return periodNames.find((name) => periods[name].lengthMs >= ageMs) ?? 'year'
+}
 
 type Family = (typeof families)[number]
 
@@ -33,41 +63,33 @@ export type Activity = {
   ids: ReadonlyMap<string, number>
 }
 
-/** The start of the first step of a period that ends with the step of an instant. */
-function periodStart(period: Period, end: Date): Date {
-  const { lengthMs, stepMs } = periods[period]
-  return new Date(slotStart(end.getTime(), stepMs) + stepMs - lengthMs)
-}
-
-/**
- * Reads some families from the start of a period to its end, or the period before it, in the steps
- * in which it is drawn. The last, incomplete slot of a level is read from the finer levels.
- */
+/** Reads some families over a span. The last, incomplete slot is read from shorter ones. */
 export async function readActivity(
   db: Db,
   wanted: readonly Family[],
-  { period, end, isBefore = false }: { period: Period; end: Date; isBefore?: boolean },
+  { from, to, level, stepMs }: Omit<Span, 'listedMs'>,
+  now: Date,
 ): Promise<Activity> {
-  const { level, lengthMs, stepMs } = periods[period]
-  const from = new Date(periodStart(period, end).getTime() - (isBefore ? lengthMs : 0))
-  const to = new Date(from.getTime() + lengthMs)
   const [rows, series] = await Promise.all([
-    listSlots(db, rangesOf(level, from, to, end), wanted),
+    listSlots(db, rangesOf(level, from, to, now), withSamples(wanted)),
     listSeries(db, wanted),
   ])
-  const byStep = Map.groupBy(
-    rows,
-    ({ at }) => (slotStart(at.getTime(), stepMs) - from.getTime()) / stepMs,
-  )
+  const byStep = Map.groupBy(rows, ({ at }) => Math.floor((at.getTime() - from.getTime()) / stepMs))
   return {
     from,
     stepMs,
-    slots: Array.from({ length: lengthMs / stepMs }, (_, step) => {
+    slots: Array.from({ length: (to.getTime() - from.getTime()) / stepMs }, (_, step) => {
       const some = byStep.get(step)
       return some && ofFamilies(some)
     }),
     ids: new Map(series.map(({ id, name }) => [name, id])),
   }
+}
+
+/** The span before a span, of the same length. */
+export function spanBefore(span: Span): Span {
+  const { from, to } = span
+  return { ...span, from: new Date(2 * from.getTime() - to.getTime()), to: from }
 }
 
 /** How often each series of some families happened in a range of time, by its name. */
@@ -77,10 +99,10 @@ export async function readTotals(
   { from, to, now }: { from: Date; to: Date; now: Date },
 ): Promise<Map<string, number>> {
   const [rows, series] = await Promise.all([
-    listSlots(db, rangesOf(TOTALS_LEVEL, from, to, now), wanted),
+    listSlots(db, rangesOf(TOTALS_LEVEL, from, to, now), withSamples(wanted)),
     listSeries(db, wanted),
   ])
-  const { rates } = unpackSlots(rows)
+  const { rates } = ofFamilies(rows)
   return new Map(
     series.flatMap(({ id, name }) => {
       const point = rates.get(id)
@@ -107,25 +129,19 @@ function rangesOf(level: number, from: Date, to: Date, now: Date): SlotRange[] {
   return ranges
 }
 
-/** Combines stored slots of several families: those of one family follow each other. */
+/**
+ * Combines stored slots of several families: those of one family follow each other. Samples are
+ * added to what happened at the same time.
+ */
 function ofFamilies(rows: readonly SlotRow[]): Slot {
   const merged = [...Map.groupBy(rows, ({ family }) => family).values()].map(unpackSlots)
   const [only] = merged
-  if (only && merged.length === 1) return only
-  return {
-    ticks: Math.max(...merged.map(({ ticks }) => ticks)),
-    rates: new Map(merged.flatMap(({ rates }) => [...rates])),
-    states: new Map(merged.flatMap(({ states }) => [...states])),
-    durations: new Map(merged.flatMap(({ durations }) => [...durations])),
-  }
+  return only && merged.length === 1 ? only : addSlots(merged)
 }
 
 const MARKS_MAX = 60
 
-/** Returns what happened in a period, newest first: versions, outages, rules and models. */
-export function readMarks(
-  db: Db,
-  { period, end }: { period: Period; end: Date },
-): ReturnType<typeof listMarks> {
-  return listMarks(db, { from: periodStart(period, end), to: end }, MARKS_MAX)
+/** Returns what happened in a span, newest first: versions, starts, outages, rules and models. */
+export function readMarks(db: Db, span: Pick<Span, 'from' | 'to'>): ReturnType<typeof listMarks> {
+  return listMarks(db, span, MARKS_MAX)
 }

@@ -109,6 +109,31 @@ export function mergeSlots(slots: readonly Slot[]): Slot {
   return withIdleTicks(merged)
 }
 
+/** Adds slots of the same time: events, states and durations of several sources. */
+export function addSlots(slots: readonly Slot[]): Slot {
+  const sum = emptySlot()
+  sum.ticks = Math.max(0, ...slots.map(({ ticks }) => ticks))
+  for (const { rates, states, durations } of slots) {
+    for (const [id, point] of rates) addEvents(sum.rates, id, point, sum.ticks)
+    for (const [id, point] of states) addEvents(sum.states, id, point, point.count)
+    for (const [id, histogram] of durations) addDurations(sum.durations, id, histogram)
+  }
+  return sum
+}
+
+function addEvents(points: Map<number, Point>, id: number, point: Point, ticks: number): void {
+  const known = points.get(id)
+  const mean = ticks === 0 ? 0 : (point.mean * point.count) / ticks
+  if (!known) points.set(id, { ...point, mean, count: ticks })
+  else
+    points.set(id, {
+      count: Math.max(known.count, ticks),
+      min: known.min + point.min,
+      mean: known.mean + mean,
+      max: known.max + point.max,
+    })
+}
+
 /** A slot to which others are added. */
 type Sum = {
   ticks: number

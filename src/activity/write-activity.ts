@@ -23,12 +23,8 @@ import { listBacklogs, listQueueNames } from '../db/jobs.ts'
 import { countWaitingMail, listMailTotals } from '../db/mail-relay.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../durations.ts'
+import { families } from './families.ts'
 import { levels, packSlot, type Slot, slotStart, TICK_MS, unpackSlots } from './slots.ts'
-
-/** The parts of the series that are stored and shown together: the first words of their names. */
-export const families = [
-  ...['reports', 'networks', 'mail', 'desks', 'queues', 'checks', 'people', 'system'],
-] as const
 
 type Needs = Pick<App, 'pool' | 'clock'>
 
@@ -273,21 +269,26 @@ async function consolidate(tx: Db, from: Date, to: Date): Promise<void> {
     const end = slotStart(to.getTime(), stepMs)
     if (end <= first) return
     const range = { level: level - 1, from: new Date(first), to: new Date(end) }
-    const children = await listSlots(tx, [range])
-    const parents = Map.groupBy(
-      children,
-      ({ at, family }) => `${slotStart(at.getTime(), stepMs)} ${family}`,
-    )
-    const rows = [...parents.values()].flatMap((some): SlotRow[] => {
-      const [{ at, family } = { at: from, family: '' }] = some
-      const merged = unpackSlots(some)
-      const content = packSlot(merged)
-      const start = new Date(slotStart(at.getTime(), stepMs))
-      return [{ level, at: start, family, ticks: merged.ticks, content }]
-    })
+    const rows = longerSlots(await listSlots(tx, [range]), level)
     await upsertSlots(tx, rows)
     if (level === levels.length - 1) await keepUsed(tx, rows, to)
   }
+}
+
+/** Combines slots that follow each other into those of a longer level. */
+export function longerSlots(children: readonly SlotRow[], level: number): SlotRow[] {
+  const stepMs = levels[level]?.stepMs ?? TICK_MS
+  const parents = Map.groupBy(
+    children,
+    ({ at, family }) => `${slotStart(at.getTime(), stepMs)} ${family}`,
+  )
+  return [...parents.values()].flatMap((some): SlotRow[] => {
+    const [first] = some
+    if (!first) return []
+    const merged = unpackSlots(some)
+    const at = new Date(slotStart(first.at.getTime(), stepMs))
+    return [{ level, at, family: first.family, ticks: merged.ticks, content: packSlot(merged) }]
+  })
 }
 
 async function keepUsed(tx: Db, rows: readonly SlotRow[], day: Date): Promise<void> {

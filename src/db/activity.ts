@@ -59,6 +59,11 @@ export async function claimActivity(tx: Db): Promise<ActivityProgress | undefine
   return claimed?.free ? progress : undefined
 }
 
+/** Waits for the right to write, which the transaction then has until it ends. */
+export async function lockActivity(tx: Db): Promise<void> {
+  await tx.query(sql`select pg_advisory_xact_lock(${lockKeys.activity})`)
+}
+
 export async function updateActivityProgress(
   tx: Db,
   { writtenUntil, mailTotals }: { writtenUntil: Date; mailTotals: Record<string, number> },
@@ -158,6 +163,11 @@ export async function deleteSlots(
   await tx.query(sql`delete from activity_slots where ${join(old, ' or ')}`)
 }
 
+/** Deletes all slots of some families. */
+export async function deleteFamilies(tx: Db, families: readonly string[]): Promise<void> {
+  await tx.query(sql`delete from activity_slots where family = any(${families}::text[])`)
+}
+
 /** The number of rows in each tick, by two properties of the rows. */
 type TickCount = { at: Date; name: string; detail: string; count: number }
 
@@ -222,19 +232,38 @@ export async function deleteMarks(tx: Db, before: Date): Promise<void> {
   await tx.query(sql`delete from activity_marks where at < ${before}`)
 }
 
+/** Returns the start of the oldest slot; undefined before the first. */
+export async function findFirstSlot(db: Db): Promise<Date | undefined> {
+  const firsts = LEVELS.map(
+    (level) => sql`
+      (select at from activity_slots where level = ${level}::smallint order by at limit 1)`,
+  )
+  const found = await rowOf(db)<{ at: Date | null }>`
+    select min(at) as at from (${join(firsts, ' union all ')}) as firsts`
+  return found?.at ?? undefined
+}
+
+const LEVELS = [0, 1, 2, 3, 4]
+
+/** What is marked in graphs; `start` has the names of the processes that started. */
+export type MarkKind = ActivityMark['kind'] | 'start' | 'rules' | 'model'
+
 /**
- * Returns what happened in a range of time, newest first: new versions, outages, rules and models.
+ * Returns what happened in a range of time, newest first: new versions, outages, rules and models,
+ * and starts of processes that still run, by the minute.
  */
 export function listMarks(
   db: Db,
   { from, to }: { from: Date; to: Date },
   limit: number,
-): Promise<{ at: Date; kind: 'version' | 'outage' | 'rules' | 'model'; detail: string }[]> {
+): Promise<{ at: Date; kind: MarkKind; detail: string }[]> {
   return rowsOf(db)`
     select at, kind, detail from (
       select at, kind, detail from activity_marks
       union all select applied_at, 'rules', version::text from rule_sets
       union all select promoted_at, 'model', version::text from models
-      where promoted_at is not null) as happened
+      where promoted_at is not null
+      union all select min(started_at), 'start', string_agg(distinct name, ', ' order by name)
+      from processes group by date_trunc('minute', started_at)) as happened
     where at >= ${from} and at < ${to} order by at desc limit ${limit}`
 }

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { tally } from '../activity/tally.ts'
+import { type Tally, tally as ownTally } from '../activity/tally.ts'
 import type { WorkApp } from '../app.ts'
 import { appendEvidence, takeBackEvidence } from '../counting/evidence.ts'
 import { readStandings, type Standing } from '../counting/reputation-reader.ts'
@@ -74,6 +74,8 @@ type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'rdap'> &
     marketers?: Pick<LiveMarketers, 'current'>
     /** Sends feedback reports at once; absent if this process does not send them. */
     forwardAtOnce?: ForwardAtOnce | undefined
+    /** Counts what happened; by default, the tally of this process. */
+    tally?: Tally
   }
 /** Sends feedback reports that an analysis has just created, in the same process. */
 type ForwardAtOnce = {
@@ -167,6 +169,7 @@ async function keepTogether(
     await requeueReports(tx, app.boss, { ids: overtaken, now: app.clock() })
     return { created: queued, counted: valid }
   })
+  const { tally = ownTally } = app
   for (const { judged } of counted) {
     tally.count(`reports/verdict/${judged.verdict.class}`)
     tally.count(`networks/${networkName(judged.network)}`)

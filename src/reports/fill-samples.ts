@@ -1,10 +1,12 @@
+import { writeSampleActivity } from '../activity/sample-activity.ts'
+import { createTally } from '../activity/tally.ts'
 import type { WorkApp } from '../app.ts'
 import { claimReportKeys } from '../db/idempotency-keys.ts'
 import { ensureCounterPartitions, ensurePartitions } from '../db/partitions.ts'
 import { inTransaction } from '../db/pool.ts'
 import { listReportersAt } from '../db/reporters.ts'
 import { insertRawMessages, insertReports } from '../db/reports.ts'
-import { DAY_MS, HOUR_MS } from '../durations.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../durations.ts'
 import { forwardAtOnce, type HandedOver } from '../feedback/forward-report.ts'
 import { openForwarding } from '../feedback/select-sendable.ts'
 import { readMessage } from '../mail/message.ts'
@@ -13,6 +15,7 @@ import { type Prepared, prepareReport } from './accept-report.ts'
 import { runAnalyzeReport } from './analyze-report.ts'
 import { SAMPLE_DOMAIN } from './queues.ts'
 import { SAMPLE_DAYS } from './sample-actions.ts'
+import { sampleActivity, type SampleBatch } from './sample-activity.ts'
 import { type SampleCampaign, sampleCampaigns, sampleMessage } from './sample-mail.ts'
 
 type Needs = Parameters<typeof runAnalyzeReport>[1] &
@@ -20,14 +23,15 @@ type Needs = Parameters<typeof runAnalyzeReport>[1] &
   Pick<WorkApp, 'mailer'>
 
 /** The hours of a day at which sample reports arrive. */
-const hours = [8, 13, 20]
+const hours = [7, 9, 12, 15, 18, 20]
 const WEEKS = Math.ceil(SAMPLE_DAYS / 7) + 2
 /** The time in milliseconds between two reports of the same hour. */
-const STEP_MS = 40_000
+const STEP_MS = 4 * MINUTE_MS
 
 /**
  * Reports the sample messages for the sample accounts and analyzes them, each with the clock of its
- * own day. Feedback about them is composed and held. A repeated run adds what is missing.
+ * own day. Feedback about them is composed and held. Then fills the graphs. A repeated run adds
+ * what is missing.
  */
 export async function runFillSamples(_: object, tools: Needs): Promise<JobOutcome> {
   const { pool, mailer } = tools
@@ -38,28 +42,52 @@ export async function runFillSamples(_: object, tools: Needs): Promise<JobOutcom
   if (!first || mailer) return 'done'
   const start = first.createdAt.getTime() + DAY_MS
   await ensurePartitions(pool, new Date(start - DAY_MS), WEEKS)
+  const end = start + SAMPLE_DAYS * DAY_MS
+  const batches = await fillReports(people, end, tools)
+  if (batches.some(({ isNew }) => isNew)) {
+    const span = { from: new Date(start), to: new Date(end) }
+    await writeSampleActivity(tools, sampleActivity(batches, span), tools.clock())
+  }
+  return 'done'
+}
+
+type Person = Awaited<ReturnType<typeof listReportersAt>>[number]
+type FilledBatch = SampleBatch & { isNew: boolean }
+
+/** Stores and analyzes the reports that are missing, and returns what became of all. */
+async function fillReports(
+  people: readonly Person[],
+  end: number,
+  tools: Needs,
+): Promise<FilledBatch[]> {
+  const batches: FilledBatch[] = []
   let nth = 0
   for (let ago = SAMPLE_DAYS; ago >= 0; ago--) {
-    await ensureCounterPartitions(pool, new Date(start + (SAMPLE_DAYS - ago) * DAY_MS), 1)
-    const day = Math.floor((start + (SAMPLE_DAYS - ago) * DAY_MS) / DAY_MS) * DAY_MS
+    await ensureCounterPartitions(tools.pool, new Date(end - ago * DAY_MS), 1)
+    const day = Math.floor((end - ago * DAY_MS) / DAY_MS) * DAY_MS
     for (const [turn, hour] of hours.entries()) {
       const at = day + hour * HOUR_MS
-      if (at > start + SAMPLE_DAYS * DAY_MS) return 'done'
+      if (at + HOUR_MS > end) return batches
       const due = sampleCampaigns.flatMap((one) => timesOf(one, ago, turn))
-      const given = due.map((campaign, index) => {
-        const person = people[(nth * 7 + index) % people.length] ?? first
+      const given = due.flatMap((campaign, index) => {
+        const person = people[(nth * 7 + index) % people.length]
+        if (!person) return []
         const receivedAt = new Date(at + index * STEP_MS)
         const sentAt = new Date(receivedAt.getTime() - HOUR_MS)
         const raw = sampleMessage(campaign, { nth: ++nth, to: person.email, at: sentAt })
         const rest = { channel: 'form', comment: null, receivedVia: [] } as const
         const report = { reporterId: person.id, kind: campaign.kind, message: readMessage(raw) }
-        return prepareReport({ ...rest, ...report }, receivedAt)
+        return [prepareReport({ ...rest, ...report }, receivedAt)]
       })
-      const ids = await insertNew(await Promise.all(given), tools)
-      if (ids.length > 0) await analyze(ids, new Date(at + (due.length + 1) * STEP_MS), tools)
+      const reports = await Promise.all(given)
+      const ids = await insertNew(reports, tools)
+      const now = new Date(at + (due.length + 1) * STEP_MS)
+      const became = ids.length > 0 ? await analyze(ids, now, tools) : { counts: {}, desks: [] }
+      const stated = reports.map(({ report: { kind, channel } }) => ({ kind, channel }))
+      batches.push({ at: now, reports: stated, ...became, isNew: ids.length > 0 })
     }
   }
-  return 'done'
+  return batches
 }
 
 /** A campaign as often as it is reported at a turn of a day: much at its start, less later. */
@@ -96,21 +124,33 @@ async function insertNew(reports: readonly Prepared[], { pool }: Needs): Promise
   })
 }
 
-/** Analyzes reports at an instant of the past, and holds the feedback about them. */
-async function analyze(ids: readonly string[], now: Date, tools: Needs): Promise<void> {
+/**
+ * Analyzes reports at an instant of the past, and holds the feedback about them. Returns what the
+ * analysis counted, and the abuse desk of each feedback report.
+ */
+async function analyze(
+  ids: readonly string[],
+  now: Date,
+  tools: Needs,
+): Promise<Pick<SampleBatch, 'counts' | 'desks'>> {
   const then = { ...tools, clock: () => now, mailer: undefined }
   const forwarding = openForwarding(then)
   const forwarded: Promise<void>[] = []
+  const desks: string[] = []
   const payloads = ids.map((reportId) => ({ reportId }))
+  // Its own tally: the reports did not happen now.
+  const tally = createTally()
   await runAnalyzeReport(payloads, {
-    ...then,
+    ...{ ...then, tally },
     ...{ dns: undefined, exchangersOf: undefined, rdap: undefined },
     forwardAtOnce: {
       hasRoom: () => Promise.resolve(true),
       send: (created: readonly HandedOver[]) => {
+        desks.push(...created.map(({ consumer }) => consumer.id))
         forwarded.push(forwardAtOnce(created, then, forwarding))
       },
     },
   })
   await Promise.all(forwarded)
+  return { counts: tally.take().counts, desks }
 }

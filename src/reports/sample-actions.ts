@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type ActionContext, defineAction } from '../actions.ts'
+import { deleteSampleActivity } from '../activity/families.ts'
 import { insertKarma } from '../db/reputations.ts'
 import { insertReporter, listReportersAt } from '../db/reporters.ts'
 import { hasReportsOfOthers } from '../db/reports.ts'
@@ -64,6 +65,7 @@ export const removeSamples = defineAction({
   async run(tx, _, app: ActionContext<'boss' | 'pool' | 'clock'>) {
     const accounts = await listReportersAt(tx, SAMPLE_DOMAIN)
     if (accounts.length === 0) return { unchanged: 'none' }
+    await deleteSampleActivity(tx)
     return {
       done: 'removing',
       audit: '',

@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import path from 'node:path'
 import { Router } from 'express'
 import { createFixedContent } from './compress.ts'
 
 type Asset = { url: string; type: string; content: Buffer }
 
-const require = createRequire(import.meta.url)
 const own = path.join(import.meta.dirname, 'views', 'public')
 
 const assets = {
@@ -19,7 +17,8 @@ const assets = {
   story: style('story.css'),
   walk: style('walk.css'),
   docs: style('docs.css'),
-  series: style('series.css'),
+  graphs: style('graphs.css'),
+  board: style('board.css'),
   deskStyle: style('desk.css'),
   desk: script('desk.js'),
   editor: script('editor.js'),
@@ -27,9 +26,7 @@ const assets = {
   upload: script('upload.js'),
   live: script('live.js'),
   times: script('times.js'),
-  activity: script('activity.js'),
-  plot: asset('uplot.js', 'text/javascript', require.resolve('uplot/dist/uPlot.iife.min.js')),
-  plotStyle: asset('uplot.css', 'text/css', require.resolve('uplot/dist/uPlot.min.css')),
+  graph: script('graph.js'),
   icon: asset('icon.svg', 'image/svg+xml'),
 }
 
@@ -60,9 +57,9 @@ function script(name: string): Asset {
   return asset(name, 'text/javascript; charset=utf-8')
 }
 
-/** Reads a file, whose path may be relative to the folder of the site's own files. */
+/** Reads a file of the site's own. */
 function asset(name: string, type: string, file = name): Asset {
-  const content = readFileSync(path.resolve(own, file))
+  const content = readFileSync(path.join(own, file))
   const version = createHash('sha256').update(content).digest('hex').slice(0, 12)
   return { url: `/assets/${version}/${name}`, type, content }
 }

@@ -49,19 +49,19 @@ test('without JavaScript a graph is drawn, has figures, and leads to a list', as
   await signIn(page)
   for (const group of activityGroups) {
     await page.goto(`${site.url}/admin/activity?group=${group.key}&period=week&compare=before`)
-    const drawn = page.locator('figure.series')
+    const drawn = page.locator('figure.graph')
     expect(await drawn.count()).toBe(group.charts.length)
     for (const figure of await drawn.all()) {
-      expect(await figure.locator('path.line:not(.before)').count()).toBeGreaterThan(0)
-      expect(await figure.locator('path.line.before').count()).toBeGreaterThan(0)
-      expect(await figure.locator('.mark').count()).toBe(1)
-      expect(await figure.locator('.figures tbody tr').count()).toBeGreaterThan(0)
+      expect(await figure.locator('path:is(.line, .area)').count()).toBeGreaterThan(0)
+      expect(await figure.locator('path.before').count()).toBeGreaterThan(0)
+      expect(await figure.getByText('Version 1.2.3 of the program').count()).toBe(1)
+      expect(await figure.locator('.legend tbody tr').count()).toBeGreaterThan(0)
     }
   }
   await page.goto(`${site.url}/admin/activity?group=reports&period=day`)
   expect(await page.getByText('Version 1.2.3 of the program').count()).toBeGreaterThan(0)
   // By keyboard: the table is opened, and the first range leads to the reports of that time.
-  const figure = page.locator('figure.series').first()
+  const figure = page.locator('figure.graph').first()
   await figure.locator('summary').focus()
   await page.keyboard.press('Enter')
   await page.keyboard.press('Tab')
@@ -80,19 +80,54 @@ test('queues, abuse desks and failed attempts lead to what is behind them', asyn
     const answer = await page.goto(`${site.url}${href}`)
     return [href?.replaceAll(/[\da-f-]{36}|\d{16}|(?<=queues\/).+/g, 'N'), answer?.status()]
   }
-  expect(await visit('queues', '.figures a')).toEqual(['/admin/queues/N', 200])
+  expect(await visit('queues', '.legend a')).toEqual(['/admin/queues/N', 200])
   expect(await visit('queues', 'figure details a')).toEqual(['/admin/dead-letters?at=N&id=N', 200])
-  expect(await visit('desks', '.figures a')).toEqual(['/admin/consumers/N', 200])
+  expect(await visit('desks', '.legend a')).toEqual(['/admin/consumers/N', 200])
 })
 
-test('with JavaScript a graph can be enlarged, by keyboard too', async () => {
+test('values are read at the pointer and by keyboard, and parts add up', async () => {
   const { page, complaints } = await openPage(browser, {})
   await signIn(page)
-  await page.goto(`${site.url}/admin/activity?group=mail&period=hour`)
-  const figure = page.locator('figure.series').first()
-  await figure.getByRole('button', { name: 'Zoom' }).press('Enter')
-  await figure.locator('.uplot canvas').waitFor()
-  expect(await figure.locator('.u-legend .u-series').count()).toBeGreaterThan(2)
-  await figure.getByText('Drag over a part to enlarge it.').waitFor()
+  await page.goto(`${site.url}/admin/activity?group=reports&period=day`)
+  const figure = page.locator('figure.graph').first()
+  const tip = figure.locator('.tip')
+  await figure.locator('.plot').hover({ position: { x: 200, y: 50 } })
+  await tip.waitFor()
+  const values = (await tip.locator('strong').allTextContents()).map((text) =>
+    Number(text.replace(',', '')),
+  )
+  const [sum = 0, ...parts] = values.toReversed()
+  expect(parts.length).toBeGreaterThan(2)
+  expect(Math.abs(sum - parts.reduce((all, one) => all + one, 0))).toBeLessThan(sum / 100)
+  // The other graphs of the page show the same instant.
+  expect(await page.locator('figure.graph .cursor:visible').count()).toBeGreaterThan(3)
+
+  const slider = figure.getByRole('slider', { name: 'Reports by channel' })
+  await slider.press('Home')
+  const first = await slider.getAttribute('aria-valuetext')
+  await slider.press('ArrowRight')
+  const second = await slider.getAttribute('aria-valuetext')
+  expect(first).toMatch(/^\d+ \w+, \d\d:\d0, .*Together [\d.,]+$/)
+  expect(second).not.toBe(first)
+  expect(await tip.locator('.when').textContent()).toBe(second?.split(', ').slice(0, 2).join(', '))
+  await slider.press('Escape')
+  expect(await tip.isVisible()).toBe(false)
   expect(complaints).toEqual([])
+})
+
+test('an installation of ten minutes has graphs of ten minutes', async () => {
+  const young = await closeAfterTests(startWebSite())
+  const since = new Date(now.getTime() - 10 * 60_000)
+  await seedActivity(young.app.pool, { now, since })
+  const person = await young.addPerson('root@signalpost.example', { role: 'viewer' })
+  const { page } = await openPage(browser, { javaScriptEnabled: false })
+  await page.goto(`${young.url}/sign-in`)
+  await page.fill('#email', person.email)
+  await page.fill('#password', person.password)
+  await page.click('main button[type=submit]')
+  await page.goto(`${young.url}/admin/activity?group=reports&period=month`)
+  const times = await page.locator('.plot').first().getAttribute('data-times')
+  const first = new Date(Math.floor(since.getTime() / 20_000) * 20_000).toISOString()
+  expect((times ?? '').split('|')[0]?.split(', ')[1]).toBe(first.slice(11, 19))
+  await page.getByText('Everything that is stored is shown.').waitFor()
 })

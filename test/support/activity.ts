@@ -1,5 +1,5 @@
 import { levels, packSlot, type Slot, slotStart } from '../../src/activity/slots.ts'
-import { families } from '../../src/activity/write-activity.ts'
+import { families } from '../../src/activity/families.ts'
 import {
   seriesIds,
   type SlotRow,

@@ -12,9 +12,9 @@ const root = path.join(import.meta.dirname, '../..')
  * everything behind it. Raise a cap only for something that the process really uses.
  */
 const caps: readonly [entry: string, files: number, modules: number][] = [
-  ['processes/web.ts', 634, 1468],
+  ['processes/web.ts', 640, 1474],
   ['processes/front.ts', 111, 305],
-  ['processes/work.ts', 417, 994],
+  ['processes/work.ts', 420, 997],
   ['processes/count.ts', 66, 105],
   ['processes/check.ts', 216, 877],
   ['processes/receive/receive.ts', 113, 324],

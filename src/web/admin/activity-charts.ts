@@ -1,18 +1,19 @@
-import { type Activity, periods, type Period } from '../../activity/read-activity.ts'
+import { type Activity, type Span } from '../../activity/read-activity.ts'
 import { addHistograms, mergeSlots, quantile, type Slot } from '../../activity/slots.ts'
-import type { families } from '../../activity/write-activity.ts'
-import { DAY_MS, HOUR_MS } from '../../durations.ts'
-import {
-  duration,
-  type Language,
-  locales,
-  message,
-  textsIn,
-  timeUnits,
-} from '../../texts/messages.ts'
+import type { families } from '../../activity/families.ts'
+import type { MarkKind } from '../../db/activity.ts'
+import { formatters, type Language, locales, message, textsIn } from '../../texts/messages.ts'
 import { uuidFloor } from '../../world.ts'
-import { type LineChart, lineChart, lineTones } from '../pages/line-chart.ts'
+import {
+  type Graph,
+  graph,
+  type GraphSeries,
+  type GraphValues,
+  plainTones,
+} from '../pages/graph.ts'
+import { equalSteps } from '../pages/graph-time.ts'
 import { queryOf } from '../pages/render.ts'
+import { type GraphUnit, unitOf } from './graph-units.ts'
 
 /**
  * A chart: which series it shows, in which unit, and the list behind its points. Its title is in
@@ -23,7 +24,9 @@ type ChartDefinition = {
   /** The beginning of the names of its series, or the name of a histogram. */
   series: string
   of: 'rates' | 'states' | 'durations'
-  unit: 'per minute' | 'items' | 'time' | 'bytes' | 'cores'
+  unit: GraphUnit
+  /** Whether the series are parts of a whole, and are drawn as areas that add up. */
+  isWhole: boolean
   /** The address of the list of what happened until an instant, newest first. */
   behind?: ((until: Date) => string) | undefined
 }
@@ -63,7 +66,7 @@ export const activityGroups: readonly ActivityGroup[] = [
     charts: [
       rates('feedback', 'mail/feedback/', outbox('sent')),
       rates('letters', 'mail/letter/', letters),
-      states('unsent', 'mail/unsent/', 'items'),
+      parts('unsent', 'mail/unsent/', 'items'),
       rates('answers', 'mail/answered/', inbox),
     ],
   },
@@ -81,7 +84,7 @@ export const activityGroups: readonly ActivityGroup[] = [
     key: 'queues',
     families: ['queues'],
     charts: [
-      states('waiting', 'queues/waiting/', 'items'),
+      parts('waiting', 'queues/waiting/', 'items'),
       states('age', 'queues/age/', 'time'),
       rates('done', 'queues/done/'),
       rates('failed', 'queues/failed/', deadLetters),
@@ -104,19 +107,24 @@ export const activityGroups: readonly ActivityGroup[] = [
     key: 'system',
     families: ['system'],
     charts: [
-      states('cpu', 'system/cpu/', 'cores'),
-      states('memory', 'system/memory/', 'bytes'),
-      states('database', 'system/database', 'bytes'),
+      parts('cpu', 'system/cpu/', 'cores'),
+      parts('memory', 'system/memory/', 'bytes'),
+      parts('database', 'system/database', 'bytes'),
     ],
   },
 ]
 
 function rates(key: string, series: string, behind?: ChartDefinition['behind']): ChartDefinition {
-  return { key, series, of: 'rates', unit: 'per minute', behind }
+  return { key, series, of: 'rates', unit: 'rate', isWhole: true, behind }
 }
 
 function states(key: string, series: string, unit: ChartDefinition['unit']): ChartDefinition {
-  return { key, series, of: 'states', unit }
+  return { key, series, of: 'states', unit, isWhole: false }
+}
+
+/** States that are parts of a whole. */
+function parts(key: string, series: string, unit: ChartDefinition['unit']): ChartDefinition {
+  return { ...states(key, series, unit), isWhole: true }
 }
 
 function durations(
@@ -124,140 +132,115 @@ function durations(
   series: string,
   behind?: ChartDefinition['behind'],
 ): ChartDefinition {
-  return { key, series, of: 'durations', unit: 'time', behind }
+  return { key, series, of: 'durations', unit: 'time', isWhole: false, behind }
 }
 
 const TICKS_PER_MINUTE = 6
 
-/** A minute to a day, in seconds. */
-const roundTimes = [1, 2, 5, 10, 20, 60, 120, 360, 720, 1_440].map((minutes) => minutes * 60)
-
-/** Formats values of a unit for a language, in full and beside a grid line. */
-function formatsOf(unit: ChartDefinition['unit'], language: Language) {
-  const options = { maximumSignificantDigits: 3, notation: 'compact' } as const
-  const compact = new Intl.NumberFormat(locales[language], options)
-  const few = (value: number) => compact.format(value)
-  const [, hour, minute, second] = timeUnits[language]
-  const [mega, giga, ms] = sizeUnits[language]
-  if (unit === 'bytes') {
-    const bytes = (value: number) =>
-      value < 1e9 ? `${few(value / 1e6)} ${mega}` : `${few(value / 1e9)} ${giga}`
-    return { format: bytes, formatShort: bytes }
-  }
-  if (unit !== 'time') {
-    // The Russian words for thousands are too long beside a grid line.
-    const short = new Intl.NumberFormat(language === 'ru' ? 'en-GB' : locales[language], options)
-    return { format: few, formatShort: (value: number) => short.format(value) }
-  }
-  const below = (seconds: number) =>
-    seconds < 1 ? `${few(seconds * 1_000)} ${ms}` : `${few(seconds)} ${second}`
-  return {
-    format: (seconds: number) => (seconds < 60 ? below(seconds) : duration(language, seconds)),
-    formatShort: (seconds: number) => {
-      if (seconds === 0) return '0'
-      if (seconds % 3_600 === 0) return `${few(seconds / 3_600)} ${hour}`
-      return seconds % 60 === 0 ? `${few(seconds / 60)} ${minute}` : below(seconds)
-    },
-    rounds: roundTimes,
-  }
-}
-
-const sizeUnits: Record<Language, readonly [mega: string, giga: string, ms: string]> = {
-  en: ['MB', 'GB', 'ms'],
-  fr: ['Mo', 'Go', 'ms'],
-  ru: ['МБ', 'ГБ', 'мс'],
-}
-
-/** A line of a chart: its name, its value in a slot, and the largest value in a slot. */
+/** A series of a chart: its name, and its value in a slot, in events per minute or its own unit. */
 type Line = {
   name: string
   /** The page of what the line is about. */
   href?: string | undefined
+  tone: GraphSeries['tone']
   valueIn: (slot: Slot) => number | undefined
-  largestIn: (slot: Slot) => number | undefined
 }
 
 /** What a page draws. */
 export type DrawnActivity = {
-  period: Period
+  span: Span
   activity: Activity
   before?: Activity | undefined
   marks: readonly { at: Date; text: string }[]
   /** Names for parts of the names of series, such as the addresses of abuse desks. */
   names: ReadonlyMap<string, string>
   language: Language
-  /** The most lines of a chart: those with the largest values. */
-  linesMax?: number
 }
 
-/** A chart, and how many more series it has, whose values are smaller. */
-export type ShownChart = LineChart & { key: string; more: number }
+export function drawGroup(group: ActivityGroup, drawn: DrawnActivity): Graph[] {
+  return group.charts.map((chart) => drawChart(chart, chartTitle(group, chart, drawn), drawn))
+}
 
-export function drawGroup(
+function chartTitle(
   group: ActivityGroup,
-  drawn: DrawnActivity,
-  wanted?: string,
-): ShownChart[] {
-  const charts = group.charts.filter(({ key }) => wanted === undefined || key === wanted)
-  return charts.map((chart) => drawChart(chart, chartTitle(group, chart, drawn.language), drawn))
-}
-
-function chartTitle(group: ActivityGroup, { key }: ChartDefinition, language: Language): string {
+  { key }: ChartDefinition,
+  { language }: DrawnActivity,
+): string {
   const code = `activity.charts.${group.key}.${key}`
   return message(language, code)?.text ?? code
 }
 
-/** The values of a chart for a program that draws it in the browser; unknown ones are null. */
-export function chartData(chart: ChartDefinition, drawn: DrawnActivity) {
-  const { from, stepMs, slots } = drawn.activity
-  return {
-    ...{ fromSeconds: from.getTime() / 1_000, stepSeconds: stepMs / 1_000, unit: chart.unit },
-    lines: linesOf(chart, drawn).lines.map(({ name, valueIn }) => ({
-      name,
-      values: slots.map((slot) => (slot && valueIn(slot)) ?? null),
-    })),
-  }
-}
-
-const labelsOf: Record<Period, number | 'month'> = {
-  hour: 600_000,
-  day: 3 * HOUR_MS,
-  week: DAY_MS,
-  month: 4 * DAY_MS,
-  year: 'month',
-}
-
-function drawChart(chart: ChartDefinition, title: string, drawn: DrawnActivity): ShownChart {
-  const { activity, before, period, marks, language } = drawn
+function drawChart(chart: ChartDefinition, title: string, drawn: DrawnActivity): Graph {
+  const { activity, before, marks, language } = drawn
   const { slots, from, stepMs } = activity
-  const { lines, more } = linesOf(chart, drawn)
-  const whole = wholeOf(drawn)
   const texts = textsIn(language)
-  const units = { 'per minute': texts('activity.perMinute'), cores: texts('activity.cores') }
-  const unit = chart.unit === 'per minute' || chart.unit === 'cores' ? units[chart.unit] : ''
-  const laidOut = lineChart({
-    ...{ id: `chart-${chart.key}`, title, unit, language },
-    ...formatsOf(chart.unit, language),
-    ...{ from, stepMs, labelMs: labelsOf[period], marks },
-    lines: lines.map(({ name, href, valueIn, largestIn }) => ({
-      ...{ name, href },
-      values: slots.map((slot) => slot && valueIn(slot)),
-      before: before?.slots.map((slot) => slot && valueIn(slot)),
-      average: whole && valueIn(whole),
-      maximum: largest(slots.map((slot) => slot && largestIn(slot))),
+  const lines = linesOf(chart, drawn)
+  const raw = lines.map(({ valueIn }) => slots.map((slot) => slot && valueIn(slot)))
+  const { name, format, factor, rounds } = unitOf(chart.unit, largest(raw.flat()) ?? 0, language)
+  const scaled = (values: GraphValues) =>
+    values.map((value) => (value === undefined ? undefined : value * factor))
+  const shown = (value: number | undefined) => (value === undefined ? '–' : format(value * factor))
+  const isRate = chart.of === 'rates'
+  const totals = lines.map(({ valueIn }) => eventsIn(wholeOf(drawn), valueIn))
+  const number = formatters.getNumberFormat(locales[language])
+  const figuresOf = (values: GraphValues, total: number) => {
+    const now = shown(values.findLast((value) => value !== undefined))
+    const mean = shown(meanOf(values))
+    return [isRate ? number.format(Math.round(total)) : now, mean, shown(largest(values))]
+  }
+  return graph({
+    ...{ id: `chart-${chart.key}`, title, unit: name, format, rounds, least: 1e-3, language },
+    shape: chart.isWhole ? 'areas' : 'lines',
+    time: equalSteps(from, stepMs, slots.length),
+    heads: [
+      texts(isRate ? 'chart.total' : 'activity.now'),
+      texts('activity.average'),
+      texts('activity.maximum'),
+    ],
+    series: lines.map(({ name: its, href, tone, valueIn }, at) => ({
+      ...{ name: its, href, tone, values: scaled(raw[at] ?? []) },
+      before: before && scaled(before.slots.map((slot) => slot && valueIn(slot))),
+      figures: figuresOf(raw[at] ?? [], totals[at] ?? 0),
     })),
+    sum: {
+      name: texts('chart.together'),
+      figures: figuresOf(
+        sumsOf(raw),
+        totals.reduce((sum, one) => sum + one, 0),
+      ),
+    },
+    marks,
     listed: listed(drawn).map(({ slot, ...range }) => ({
       ...range,
-      values: lines.map(({ valueIn }) => slot && valueIn(slot)),
+      values: scaled(lines.map(({ valueIn }) => slot && valueIn(slot))),
       href: slot && chart.behind?.(range.to),
     })),
   })
-  return { ...laidOut, key: chart.key, more }
 }
 
-function largest(values: readonly (number | undefined)[]): number | undefined {
+/** The number of events in a slot, by their rate per minute. */
+export function eventsIn(
+  slot: Slot | undefined,
+  rateIn: (slot: Slot) => number | undefined,
+): number {
+  return slot ? ((rateIn(slot) ?? 0) * slot.ticks) / TICKS_PER_MINUTE : 0
+}
+
+function largest(values: GraphValues): number | undefined {
   const known = values.filter((value) => value !== undefined)
-  return known.length === 0 ? undefined : Math.max(...known)
+  return known.length === 0 ? undefined : known.reduce((most, one) => Math.max(most, one))
+}
+
+function meanOf(values: GraphValues): number | undefined {
+  const known = values.filter((value) => value !== undefined)
+  return known.length === 0 ? undefined : known.reduce((sum, one) => sum + one, 0) / known.length
+}
+
+function sumsOf(lists: readonly GraphValues[]): GraphValues {
+  return (lists[0] ?? []).map((_, at) => {
+    const known = lists.flatMap((values) => values[at] ?? [])
+    return known.length === 0 ? undefined : known.reduce((sum, one) => sum + one, 0)
+  })
 }
 
 function merged(slots: readonly (Slot | undefined)[]): Slot | undefined {
@@ -278,11 +261,11 @@ function wholeOf(drawn: DrawnActivity): Slot | undefined {
 const listedOf = new WeakMap<Activity, { from: Date; to: Date; slot: Slot | undefined }[]>()
 
 /** The listed ranges of an activity, combined once for all charts of a page. */
-function listed({ activity, period }: DrawnActivity) {
+function listed({ activity, span }: DrawnActivity) {
   const known = listedOf.get(activity)
   if (known) return known
   const { from, stepMs, slots } = activity
-  const steps = periods[period].listedMs / stepMs
+  const steps = span.listedMs / stepMs
   const ranges = Array.from({ length: Math.ceil(slots.length / steps) }, (_, index) => ({
     from: new Date(from.getTime() + index * steps * stepMs),
     to: new Date(from.getTime() + Math.min(slots.length, (index + 1) * steps) * stepMs),
@@ -292,51 +275,59 @@ function listed({ activity, period }: DrawnActivity) {
   return ranges
 }
 
-function linesOf(chart: ChartDefinition, drawn: DrawnActivity): { lines: Line[]; more: number } {
+/** The series of a chart, largest first. Small ones are one series, so that areas add up. */
+function linesOf(chart: ChartDefinition, drawn: DrawnActivity): Line[] {
   const whole = wholeOf(drawn)
-  if (!whole) return { lines: [], more: 0 }
+  if (!whole) return []
   const found = [...drawn.activity.ids].filter(([name]) => name.startsWith(chart.series))
-  if (chart.of === 'durations') {
-    return {
-      lines: found.some(([, id]) => whole.durations.has(id)) ? ranks(found, drawn.language) : [],
-      more: 0,
-    }
-  }
   const { of } = chart
+  if (of === 'durations')
+    return found.some(([, id]) => whole.durations.has(id)) ? ranks(found, drawn.language) : []
   const known = found
     .flatMap(([name, id]) => {
       const point = whole[of].get(id)
       return point ? [{ ...named(name, drawn), id, mean: point.mean }] : []
     })
     .sort((one, other) => other.mean - one.mean || (one.name < other.name ? -1 : 1))
-  const factor = of === 'rates' ? TICKS_PER_MINUTE : 1
-  const lines = known
-    .slice(0, drawn.linesMax ?? lineTones.length)
-    .map(({ name, href, id }): Line => {
-      // Without a point, a rate is zero and a state unknown.
-      const without = of === 'rates' ? 0 : undefined
-      const times = (value: number | undefined) => (value === undefined ? without : value * factor)
-      return {
-        ...{ name, href },
-        valueIn: (slot) => times(slot[of].get(id)?.mean),
-        largestIn: (slot) => times(slot[of].get(id)?.max),
-      }
-    })
-  return { lines, more: known.length - lines.length }
+  const [shown, rest] = [known.slice(0, plainTones.length), known.slice(plainTones.length)]
+  const lines = shown.map(({ name, href, id }, at): Line => {
+    return { name, href, tone: plainTones[at] ?? 'rest', valueIn: (slot) => meanIn(slot, of, id) }
+  })
+  if (rest.length === 0) return lines
+  const texts = textsIn(drawn.language)
+  const name = texts(chart.isWhole ? 'activity.rest' : 'activity.restMost', { n: rest.length })
+  const valueIn = (slot: Slot) => {
+    const values = rest.map(({ id }) => meanIn(slot, of, id))
+    return chart.isWhole ? sumsOf(values.map((value) => [value]))[0] : largest(values)
+  }
+  return [...lines, { name, tone: 'rest', valueIn }]
+}
+
+/** The mean of a series in a slot, per minute if it is a rate. */
+export function meanIn(slot: Slot, of: 'rates' | 'states', id: number): number | undefined {
+  const mean = slot[of].get(id)?.mean
+  // Without a point, a rate is zero and a state unknown.
+  return of === 'states' ? mean : (mean ?? 0) * TICKS_PER_MINUTE
 }
 
 /** The median and the 99th percentile of a histogram, in seconds. */
 function ranks(found: readonly [string, number][], language: Language): Line[] {
   const texts = textsIn(language)
-  const line = (name: string, rank: number): Line => {
-    const valueIn = (slot: Slot) => {
-      const some = found.map(([, id]) => slot.durations.get(id)).filter((one) => one !== undefined)
-      const ms = quantile(addHistograms(some), rank)
-      return ms === undefined ? undefined : ms / 1_000
-    }
-    return { name, valueIn, largestIn: valueIn }
+  const line = (name: string, tone: Line['tone'], rank: number): Line => {
+    return { name, tone, valueIn: (slot) => secondsIn(slot, found, rank) }
   }
-  return [line(texts('activity.half'), 0.5), line(texts('activity.almostAll'), 0.99)]
+  return [line(texts('activity.half'), 'one', 0.5), line(texts('activity.almostAll'), 'two', 0.99)]
+}
+
+/** The seconds that a share of the durations of some series does not exceed. */
+export function secondsIn(
+  slot: Slot,
+  series: readonly (readonly [string, number])[],
+  rank: number,
+): number | undefined {
+  const some = series.map(([, id]) => slot.durations.get(id)).filter((one) => one !== undefined)
+  const ms = quantile(addHistograms(some), rank)
+  return ms === undefined ? undefined : ms / 1_000
 }
 
 /** The last part of the name of a series, or what it stands for, and the page about it. */
@@ -351,10 +342,7 @@ function named(series: string, { names, language }: DrawnActivity) {
 }
 
 /** Describes an event. */
-export function markText(
-  { kind, detail }: { kind: 'version' | 'outage' | 'rules' | 'model'; detail: string },
-  language: Language,
-): string {
+export function markText({ kind, detail }: { kind: MarkKind; detail: string }, language: Language) {
   if (kind !== 'outage') return textsIn(language)(`activity.marks.${kind}`, { detail })
   const until = `${detail.slice(0, 16).replace('T', ' ')} UTC`
   return textsIn(language)('activity.marks.outage', { until })

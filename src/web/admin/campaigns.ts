@@ -31,7 +31,7 @@ import {
 } from '../../reports/campaign-decisions.ts'
 import { uuidTime } from '../../world.ts'
 import { isUuid, pageOf } from '../pages/render.ts'
-import { seriesChart } from '../pages/series-chart.ts'
+import { countGraph } from '../pages/count-graph.ts'
 import type { Visit } from '../pages/visit.ts'
 import { searchParamsOf } from '../search-params.ts'
 import { ProblemError } from '../problem.ts'
@@ -109,18 +109,18 @@ function drawn(
   const from = points[0]?.startsAt ?? now
   const reportsOf = new Map(days.map(({ day, reports }) => [day, reports]))
   return {
-    byDay: seriesChart(points, {
+    byDay: countGraph(points, {
       id: 'by-day',
       title: texts('campaign.byDay'),
-      ...{ period: 'day', language },
+      ...{ period: 'day', language, texts },
       series: [{ key: 'reports', name: texts('campaigns.reports'), tone: 'plain' }],
       now,
       from: new Date(Math.min(from.getTime(), now.getTime() - 13 * DAY_MS)),
     }),
-    lastDay: seriesChart(counts.tenMinutes, {
+    lastDay: countGraph(counts.tenMinutes, {
       id: 'last-day',
       title: texts('campaign.lastDay'),
-      ...{ period: 'tenMinutes', language },
+      ...{ period: 'tenMinutes', language, texts },
       series: [
         { key: 'complaint', name: texts('campaign.unwanted'), tone: 'bad' },
         { key: 'ham', name: texts('campaign.wanted'), tone: 'good', isBelow: true },

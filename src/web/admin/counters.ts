@@ -5,7 +5,8 @@ import type { Known, KnownPiece, KnownUnique, LookUpQuestion } from '../../count
 import { storableText } from '../../mail/text.ts'
 import { number } from '../../texts/messages.ts'
 import { sayPhrases } from '../../texts/phrases.ts'
-import { seriesChart, type SeriesChart } from '../pages/series-chart.ts'
+import { countGraph } from '../pages/count-graph.ts'
+import type { Graph } from '../pages/graph.ts'
 import type { Visit } from '../pages/visit.ts'
 import { searchParamsOf } from '../search-params.ts'
 import type { Site } from '../site.ts'
@@ -71,11 +72,7 @@ function isBad({ type, counts }: KnownPiece): boolean {
   return Object.values(counts).some(({ twoWeeks }) => twoWeeks.complaint + twoWeeks.spam > 0)
 }
 
-function chartsOf(
-  { series = {} }: KnownPiece,
-  now: Date,
-  { texts, language }: Reader,
-): SeriesChart[] {
+function chartsOf({ series = {} }: KnownPiece, now: Date, { texts, language }: Reader): Graph[] {
   const drawn = [
     { key: 'complaint', name: texts('counters.complaint'), tone: 'bad' },
     { key: 'spam', name: texts('counters.spam'), tone: 'warn' },
@@ -83,16 +80,16 @@ function chartsOf(
   ] as const
   return (Object.keys(series) as Prefix[]).flatMap((prefix) => {
     const { tenMinutes = [], days = [] } = series[prefix] ?? {}
-    const common = { series: drawn, now, language }
+    const common = { series: drawn, now, language, texts }
     const source = texts(`counters.sources.${prefix}`)
     return [
-      seriesChart(tenMinutes, {
+      countGraph(tenMinutes, {
         ...common,
         id: `${prefix}-day`,
         title: texts('counters.chartDay', { source }),
         period: 'tenMinutes',
       }),
-      seriesChart(days, {
+      countGraph(days, {
         ...common,
         id: `${prefix}-weeks`,
         title: texts('counters.chartWeeks', { source }),

@@ -1,30 +1,31 @@
 import { type Request, type Response, Router } from 'express'
-import { readActivity, readMarks, readTotals } from '../../activity/read-activity.ts'
+import { readMarks, readTotals } from '../../activity/read-activity.ts'
 import { findActivityProgress } from '../../db/activity.ts'
 import { listCampaignHeads, listLargestCampaigns, listReportsOnDay } from '../../db/campaigns.ts'
 import { listConsumersByIds } from '../../db/consumers.ts'
 import { listReportsByIds } from '../../db/reports.ts'
 import type { MailKind } from '../../db/mail-relay.ts'
 import { countTasks, type TaskCounts } from '../../db/tasks.ts'
-import { dateOf, DAY_MS } from '../../durations.ts'
+import { dateOf, DAY_MS, WEEK_MS } from '../../durations.ts'
 import type { Level } from '../../health/conditions.ts'
 import type { CounterHealth } from '../../counting/run-roll-ups.ts'
 import { deadLetterQueue } from '../../queue/define-queue.ts'
 import { demoteWaiting } from '../../queue/redrive.ts'
-import type { Language, Texts } from '../../texts/messages.ts'
+import type { Texts } from '../../texts/messages.ts'
 import { isUuid } from '../pages/render.ts'
 import type { Visit } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { activityGroups, drawGroup, markText } from './activity-charts.ts'
+import { shownMarks } from './activity.ts'
+import { createOverview } from './overview.ts'
 import { shownCondition, worstFirst } from './health.ts'
 import { adminPage } from './page.ts'
 
 /** Tasks above this number are not counted exactly. */
 const TASKS_MAX = 1_000
 const TOP = 5
-/** Lines of a graph; more would need legends that are higher than the graphs. */
-const LINES_MAX = 4
+/** Events of the last week that are listed. */
+const EVENTS = 6
 /** Slots of ten minutes, in which the totals of a day are read. */
 const TOTALS_STEP_MS = 600_000
 
@@ -47,30 +48,37 @@ const tasks: readonly (readonly [of: keyof TaskCounts, path: string])[] = [
 ]
 
 /**
- * The dashboard: what is wrong, what waits for a person, the last day as graphs and lists, and the
- * state of queues, counters and processes. A script shows it anew when something has changed. The
- * waiting jobs of a queue can be put behind new ones.
+ * The dashboard: what is wrong, what waits for a person, the last day beside the week before, what
+ * is new, and the state of queues, counters and processes. A script shows it anew when something
+ * has changed. The waiting jobs of a queue can be put behind new ones.
  */
 export function dashboardRoutes(site: Site): Router {
+  const overview = createOverview(site)
   return adminPage(site, {
     view: 'admin/dashboard',
     title: 'dashboard.title',
-    data: (visit) => describeSite(visit, site),
+    data: (visit) => describeSite(visit, site, overview),
     form: { actions: demoteWaiting },
   })
 }
 
-async function describeSite({ language, texts }: Pick<Visit, 'language' | 'texts'>, site: Site) {
+async function describeSite(
+  { language, texts }: Pick<Visit, 'language' | 'texts'>,
+  site: Site,
+  overview: ReturnType<typeof createOverview>,
+) {
   const now = site.clock()
-  const [health, queues, mail, counted, waiting, graphs, top] = await Promise.all([
+  const week = { from: new Date(now.getTime() - WEEK_MS), to: now }
+  const [health, queues, mail, counted, waiting, marks, top] = await Promise.all([
     site.readHealth(),
     site.readQueues(),
     site.readMail(),
     site.readCounterHealth(),
     countTasks(site.pool, now, TASKS_MAX),
-    readGraphs(site, now, language),
+    readMarks(site.pool, week),
     readTop(site, now),
   ])
+  const events = shownMarks(marks, { health, span: week, language })
   return {
     now,
     level: health.level,
@@ -88,7 +96,9 @@ async function describeSite({ language, texts }: Pick<Visit, 'language' | 'texts
     unsent: mail.waiting
       .filter(({ state }) => state !== 'held')
       .map(({ kind, state, mails }) => unsentLine(texts, { kind, state, n: mails })),
-    ...{ queues, mail, deadLetterQueue, counting: countingOf(counted), graphs, top },
+    ...{ queues, mail, deadLetterQueue, counting: countingOf(counted), top },
+    overview: await overview(now, { events, language }),
+    events: events.toReversed().slice(0, EVENTS),
   }
 }
 
@@ -104,29 +114,6 @@ function unsentLine(
 
 function isBad(level: Level): boolean {
   return level === 'warning' || level === 'critical'
-}
-
-/** The graphs of the last day that are shown first. */
-const graphs: Readonly<Record<string, string>> = {
-  verdict: 'reports',
-  forwarded: 'reports',
-  feedback: 'mail',
-  age: 'queues',
-}
-
-async function readGraphs({ pool }: Pick<Site, 'pool'>, end: Date, language: Language) {
-  const period = 'day' as const
-  const [activity, marks] = await Promise.all([
-    readActivity(pool, ['reports', 'mail', 'queues'], { period, end }),
-    readMarks(pool, { period, end }),
-  ])
-  const shown = marks.map((mark) => ({ at: mark.at, text: markText(mark, language) }))
-  const names = new Map<string, string>()
-  const drawn = { period, activity, marks: shown, names, language, linesMax: LINES_MAX }
-  return Object.entries(graphs).flatMap(([chart, key]) => {
-    const group = activityGroups.find((one) => one.key === key)
-    return group ? drawGroup(group, drawn, chart) : []
-  })
 }
 
 /** A line of a list of the day: a number, and the number of the day before. */

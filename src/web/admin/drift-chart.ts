@@ -1,9 +1,10 @@
 import type { DayAgreement, ListedModel } from '../../db/models.ts'
 import { WEEK_MS } from '../../durations.ts'
 import { accuracyOf } from '../../verdict/model/figures.ts'
-import { type Language, percent } from '../../texts/messages.ts'
+import { percent } from '../../texts/messages.ts'
 import type { Visit } from '../pages/visit.ts'
-import { type DrawnLine, type LineChart, lineChart } from '../pages/line-chart.ts'
+import { type Graph, graph, type GraphSeries } from '../pages/graph.ts'
+import { equalSteps } from '../pages/graph-time.ts'
 
 const WEEKS = 13
 
@@ -20,7 +21,7 @@ export function driftChart(
   models: readonly DrawnModel[],
   now: Date,
   { texts, language }: Pick<Visit, 'texts' | 'language'>,
-): LineChart | undefined {
+): Graph | undefined {
   const from = (Math.floor(now.getTime() / WEEK_MS) - WEEKS + 1) * WEEK_MS
   const weeks = Array.from({ length: WEEKS }, (): Week => {
     return { reports: 0, contradicted: 0, expected: 0, measured: 0 }
@@ -33,24 +34,27 @@ export function driftChart(
     }
   }
   if (weeks.every(({ reports }) => reports === 0)) return undefined
-  const lines = [
-    lineOf(texts('models.contradicted'), weeks, (week) => [week.contradicted, week.reports]),
-    lineOf(texts('models.expected'), weeks, (week) => [week.expected, week.measured]),
+  const format = (share: number) => percent(language, share)
+  const series = [
+    seriesOf(weeks, (week) => [week.contradicted, week.reports], {
+      ...{ name: texts('models.contradicted'), tone: 'one', format },
+    }),
+    seriesOf(weeks, (week) => [week.expected, week.measured], {
+      ...{ name: texts('models.expected'), tone: 'two', format },
+    }),
   ]
   const marks = models.flatMap(({ version, promotedAt }) => {
     if (promotedAt === null || promotedAt.getTime() < from) return []
     return [{ at: promotedAt, text: texts('model.title', { version }) }]
   })
-  return lineChart({
-    ...{ language, id: 'drift', title: texts('models.driftTitle'), unit: '' },
-    format: (share: number) => percent(language, share),
-    formatShort: (share: number) => shortPercent(language, share),
-    labelMs: 2 * WEEK_MS,
-    ...{ from: new Date(from), stepMs: WEEK_MS, lines, marks },
+  return graph({
+    ...{ language, id: 'drift', title: texts('models.driftTitle'), unit: '', shape: 'lines' },
+    ...{ format, least: 1e-3, time: equalSteps(new Date(from), WEEK_MS, WEEKS), series, marks },
+    heads: [texts('activity.now'), texts('activity.average'), texts('activity.maximum')],
     listed: weeks.map((_, at) => ({
       from: new Date(from + at * WEEK_MS),
       to: new Date(from + (at + 1) * WEEK_MS),
-      values: lines.map(({ values }) => values[at]),
+      values: series.map(({ values }) => values[at]),
     })),
   })
 }
@@ -63,19 +67,21 @@ function addDay(week: Week, { reports, agreed }: DayAgreement, accuracy?: number
   week.expected += reports * (1 - accuracy)
 }
 
-function lineOf(
-  name: string,
+function seriesOf(
   weeks: readonly Week[],
   partOf: (week: Week) => [number, number],
-): DrawnLine {
+  {
+    name,
+    tone,
+    format,
+  }: Pick<GraphSeries, 'name' | 'tone'> & { format: (share: number) => string },
+): GraphSeries {
   const parts = weeks.map(partOf)
   const values = parts.map(([part, of]) => (of === 0 ? undefined : part / of))
   const sum = (place: 0 | 1) => parts.reduce((all, part) => all + part[place], 0)
   const known = values.filter((value) => value !== undefined)
   const average = sum(1) === 0 ? undefined : sum(0) / sum(1)
-  return { name, values, average, maximum: known.length > 0 ? Math.max(...known) : undefined }
-}
-
-function shortPercent(language: Language, share: number): string {
-  return percent(language, share, Number.isInteger(Math.round(share * 1_000) / 10) ? 0 : 1)
+  const shown = [known.at(-1), average, known.length > 0 ? Math.max(...known) : undefined]
+  const figures = shown.map((value) => (value === undefined ? '–' : format(value)))
+  return { name, tone, values, figures }
 }

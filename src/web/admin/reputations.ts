@@ -15,7 +15,8 @@ import { type Mark } from '../../verdict/reputation/reputation.ts'
 import { isSubjectKind, type Subject, subjectKinds } from '../../verdict/reputation/subject.ts'
 import type { Form } from '../pages/form.ts'
 import { isUuid, queryOf } from '../pages/render.ts'
-import { seriesChart, type SeriesChart } from '../pages/series-chart.ts'
+import { countGraph } from '../pages/count-graph.ts'
+import type { Graph } from '../pages/graph.ts'
 import type { Visit } from '../pages/visit.ts'
 import { searchParamsOf } from '../search-params.ts'
 import { ProblemError } from '../problem.ts'
@@ -117,15 +118,15 @@ function chartOf(
   { detail }: ShownReputation,
   now: Date,
   { texts, language }: Pick<Visit, 'texts' | 'language'>,
-): SeriesChart | undefined {
+): Graph | undefined {
   if (!detail) return undefined
   const points = detail.days.map(({ day, ...sums }) => {
     return { startsAt: new Date(day * DAY_MS), ...sums }
   })
-  return seriesChart(points, {
+  return countGraph(points, {
     id: 'behavior',
     title: texts('reputations.chart'),
-    ...{ period: 'day', language },
+    ...{ period: 'day', language, texts },
     series: [
       { key: 'bad', name: texts('reputations.bad'), tone: 'bad' },
       { key: 'newcomers', name: texts('reputations.newcomers'), tone: 'plain' },

@@ -19,7 +19,7 @@ import type { Language, Texts } from '../../texts/messages.ts'
 import type { Form, FormReader } from '../pages/form.ts'
 import { formPage, type PageCall } from '../pages/form-page.ts'
 import { pageOf, queryOf, sendMessage, sendPage } from '../pages/render.ts'
-import { seriesChart } from '../pages/series-chart.ts'
+import { countGraph } from '../pages/count-graph.ts'
 import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
@@ -115,13 +115,13 @@ async function trendOf(
   const from = new Date(today - (TREND_DAYS - 1) * DAY_MS)
   const days = await countReceivedDays(pool, consumerId, from)
   const points = days.map((counts) => ({ ...counts, startsAt: new Date(counts.day) }))
-  return seriesChart(points, {
+  return countGraph(points, {
     ...{ id: 'trend', title: texts('desk.trend.title'), period: 'day', isStacked: true },
     series: [
       { key: 'open', name: texts('desk.trend.open'), tone: 'warn' },
       { key: 'answered', name: texts('desk.trend.answered'), tone: 'good' },
     ],
-    ...{ now, from, language },
+    ...{ now, from, language, texts },
   })
 }
 

@@ -10,9 +10,10 @@ import {
 import type { Reporter } from '../../db/reporters.ts'
 import { dateOf, DAY_MS } from '../../durations.ts'
 import { countryName, type Language, type Texts } from '../../texts/messages.ts'
-import { barsOf } from '../pages/chart-frame.ts'
+import { barsOf } from '../pages/graph-scale.ts'
 import { sendPage } from '../pages/render.ts'
-import { type ChartOptions, seriesChart, type SeriesChart } from '../pages/series-chart.ts'
+import { countGraph, type CountOptions } from '../pages/count-graph.ts'
+import type { Graph } from '../pages/graph.ts'
 import { visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 
@@ -71,8 +72,8 @@ export async function sendStatistics(
 function drawn(
   days: readonly CountedDay[],
   { texts, language, now, id, period, from }: Reading & Chosen,
-): SeriesChart {
-  const options: ChartOptions<'spam' | 'phishing' | 'notSpam'> = {
+): Graph {
+  const options: CountOptions<'spam' | 'phishing' | 'notSpam'> = {
     id,
     title: texts(`statistics.charts.${period}`),
     period,
@@ -84,10 +85,10 @@ function drawn(
     now,
     from: new Date(from),
     isStacked: true,
-    language,
+    ...{ language, texts },
   }
   const points = days.map((counts) => ({ ...counts, startsAt: new Date(counts.day) }))
-  return seriesChart(points, options)
+  return countGraph(points, options)
 }
 
 type Chosen = { id: string; period: 'day' | 'week'; from: string }

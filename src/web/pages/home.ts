@@ -5,6 +5,7 @@ import { ProblemError, problems } from '../problem.ts'
 import { guideOf, listGuides } from '../reporting/guides.ts'
 import type { Site } from '../site.ts'
 import { type FormReader, readShortForm } from './form.ts'
+import { sampleGraphs } from './sample-graphs.ts'
 import { sendPage } from './render.ts'
 import { localPath } from './sign-in.ts'
 import { rememberLanguage, useEnglish, visitOf } from './visit.ts'
@@ -34,11 +35,8 @@ export function homeRoutes({ clock }: Pick<Site, 'clock'>): Router {
       { name: 'Contoso notified', state: 'now' },
       { name: 'Answered', state: 'open' },
     ]
-    sendPage(req, res, {
-      view: 'pages/styleguide',
-      title: 'Style guide',
-      data: { now, stages, isStyleguide: true },
-    })
+    const data = { now, stages, graphs: sampleGraphs(), isStyleguide: true }
+    sendPage(req, res, { view: 'pages/styleguide', title: 'Style guide', data })
   })
   return router
 }

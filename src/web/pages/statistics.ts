@@ -10,9 +10,9 @@ import { createThrottle } from '../../people/throttle.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import type { PublishedMonth } from './published-months.ts'
-import { barsOf } from './chart-frame.ts'
+import { barsOf } from './graph-scale.ts'
 import { sendPage } from './render.ts'
-import { seriesChart } from './series-chart.ts'
+import { countGraph } from './count-graph.ts'
 import { visitOf } from './visit.ts'
 
 type Needs = Pick<Site, 'config' | 'clock' | 'statistics'>
@@ -148,14 +148,14 @@ function chartOf(
   }: { texts: Texts; language: Language; first: PublishedMonth; last: PublishedMonth },
 ) {
   const points = months.map(({ month, reports }) => ({ startsAt: new Date(month), reports }))
-  return seriesChart(points, {
+  return countGraph(points, {
     id: 'months',
     title: texts('figures.months'),
     period: 'month',
     series: [{ key: 'reports', name: texts('figures.reports'), tone: 'plain' }],
     from: new Date(first.month),
     now: new Date(last.month),
-    language,
+    ...{ language, texts },
   })
 }
 

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
-import { levels, unpackSlots } from '../../../src/activity/slots.ts'
+import { levels, slotStart, unpackSlots } from '../../../src/activity/slots.ts'
 import { readActivity } from '../../../src/activity/read-activity.ts'
-import { families, writeActivity } from '../../../src/activity/write-activity.ts'
+import { families } from '../../../src/activity/families.ts'
+import { writeActivity } from '../../../src/activity/write-activity.ts'
 import { insertSample, listMarks, listSeries } from '../../../src/db/activity.ts'
+import { DAY_MS } from '../../../src/durations.ts'
 import { keepHeartbeat } from '../../../src/db/health.ts'
 import { ensurePartitions } from '../../../src/db/partitions.ts'
 import { uuidv7 } from '../../../src/world.ts'
@@ -83,8 +85,9 @@ test('after an outage, what was counted meanwhile is in its time, once', async (
   expect(await events(3, 'queues/done/x')).toBe(12)
   expect(await events(3, 'reports/channel/api')).toBe(1)
   const marks = await listMarks(app.pool, { from: at(-100), to: at(9_000) }, 10)
-  expect(marks).toEqual([
+  expect(marks.toSorted((a, b) => (a.kind < b.kind ? 1 : -1))).toEqual([
     { at: at(7_210), kind: 'version', detail: '1' },
+    { at: at(0), kind: 'start', detail: 'work' },
     { at: at(0), kind: 'outage', detail: at(7_210).toISOString() },
   ])
 })
@@ -102,10 +105,11 @@ test('a slot is kept as long as its level says, and the present is in shorter on
   )
   const first = levels[0]
   expect(Number(kept[0]?.['slots'])).toBeLessThanOrEqual((first?.keepMs ?? 0) / 10_000 + 6)
-  const { slots, ids } = await readActivity(app.pool, ['queues'], {
-    period: 'year',
-    end: at(13 * 3_600 + 64),
-  })
+  const now = at(13 * 3_600 + 64)
+  const tomorrow = slotStart(now.getTime(), DAY_MS) + DAY_MS
+  const [from, to] = [new Date(tomorrow - 365 * DAY_MS), new Date(tomorrow)]
+  const span = { from, to, level: 4, stepMs: DAY_MS }
+  const { slots, ids } = await readActivity(app.pool, ['queues'], span, now)
   const id = ids.get('queues/done/x') ?? 0
   // The day of the sample is complete, today is read from shorter slots.
   expect(slots.map((slot) => slot?.ticks).filter(Boolean)).toEqual([4_321, 366])

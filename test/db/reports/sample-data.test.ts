@@ -1,4 +1,8 @@
 import { expect, test } from 'vitest'
+import { readActivity } from '../../../src/activity/read-activity.ts'
+import { families } from '../../../src/activity/families.ts'
+import { DAY_MS } from '../../../src/durations.ts'
+import { activityGroups } from '../../../src/web/admin/activity-charts.ts'
 import { runAction } from '../../../src/actions.ts'
 import { WHOLE_PART } from '../../../src/counting/evidence.ts'
 import { foldParts } from '../../../src/counting/fold-evidence.ts'
@@ -62,6 +66,37 @@ test('sample data is a month of reports, analyzed on their days, with held feedb
   expect(again).toEqual([{ reports: reports?.['reports'] }])
 })
 
+test('graphs show the sample reports on their days, and every graph has something', async () => {
+  const now = app.clock()
+  const from = new Date(Math.floor(now.getTime() / DAY_MS - 29) * DAY_MS)
+  const span = { from, to: new Date(from.getTime() + 30 * DAY_MS), level: 4, stepMs: DAY_MS }
+  const { slots, ids } = await readActivity(app.pool, families, span, now)
+  const [stored] = await app.rows(
+    `select count(*)::int as reports from reports
+    where received_at >= $1`,
+    [from],
+  )
+  const eventsOf = (start: string) =>
+    slots.map((slot) =>
+      [...ids]
+        .filter(([name]) => name.startsWith(start))
+        .reduce((sum, [, id]) => {
+          const point = slot?.rates.get(id)
+          return sum + (point ? point.mean * point.count : 0)
+        }, 0),
+    )
+  for (const start of ['reports/channel/', 'reports/kind/', 'reports/verdict/', 'networks/']) {
+    const days = eventsOf(start)
+    const all = days.reduce((sum, day) => sum + day, 0)
+    // The last batch may not be counted yet: its ten minutes have not ended.
+    expect([start, Math.abs(all - Number(stored?.['reports'])) < 12]).toEqual([start, true])
+    expect(days.filter((day) => day > 0).length).toBeGreaterThan(25)
+  }
+  const shown = activityGroups.flatMap(({ charts }) => charts.map(({ series }) => series))
+  const empty = shown.filter((series) => ![...ids.keys()].some((name) => name.startsWith(series)))
+  expect(empty).toEqual(['desks/bounced/', 'desks/refused/'])
+})
+
 /** The numbers of rows of the tables that reports, campaigns, abuse desks and graphs are in. */
 async function rowsOfTables(): Promise<Record<string, unknown>> {
   const tables = await app.rows(
@@ -91,6 +126,8 @@ test('removing it erases the accounts that have it, and everything that they lef
     { is_sample: false, state: 'active', count: 2 },
     { is_sample: true, state: 'erasing', count: 10 },
   ])
+  const left = await app.rows(`select family from activity_slots where family like 'samples/%'`)
+  expect(left).toEqual([])
   const erasures = (await app.rows('select id from erasures')).map(({ id }) => String(id))
   for (let minute = 2; minute < 20; minute += 2) {
     const now = new Date(Date.now() + minute * 60_000)

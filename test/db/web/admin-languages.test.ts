@@ -17,7 +17,7 @@ test.for(languages)('the dashboard, its menu and its conditions are in %s', asyn
   const texts = textsIn(language)
   for (const text of [
     ...[texts('dashboard.title'), texts('menu.pages.health'), texts('dashboard.queues.title')],
-    ...[texts('activity.charts.reports.verdict'), texts('health.titles.processes')],
+    ...[texts('dashboard.noGraphs'), texts('health.titles.processes')],
   ]) {
     expect(page).toContain(text)
   }

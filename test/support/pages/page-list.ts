@@ -173,7 +173,7 @@ export const notPages: readonly RegExp[] = [
   /^\/\.well-known\//,
   /\/message\.eml$/,
   /^\/admin\/limits\/shadow\/messages\/:id$/,
-  /^\/admin\/(activity\/data|live)$/,
+  /^\/admin\/live$/,
   /^\/(?:lists|outlook)\/:file$/,
   /^\/thunderbird\/signalpost-thunderbird\.xpi$/,
   /^\/admin\/(?:audit|simulations)\/export\./,

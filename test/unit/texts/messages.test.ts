@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { type Code, createMessages, message, textsIn } from '../../../src/texts/messages.ts'
 
 test('a text is in the requested language, with its parameters', () => {
-  const highest = { value: '<b>', when: '1 May' }
-  expect(textsIn('en')('chart.highest', highest)).toBe('The highest bar is <b> (1 May).')
-  expect(message('fr', 'chart.highest', highest)).toEqual({
-    text: 'La barre la plus haute correspond à <b> (1 May).',
+  const usual = { low: '<b>', high: '9' }
+  expect(textsIn('en')('dashboard.usually', usual)).toBe('usually <b> to 9')
+  expect(message('fr', 'dashboard.usually', usual)).toEqual({
+    text: 'd’habitude <b> à 9',
     lang: undefined,
   })
 })
@@ -16,7 +16,7 @@ test('an unknown code is an error, or undefined when it came from outside', () =
 })
 
 test('a missing parameter is an error', () => {
-  expect(() => textsIn('en')('chart.highest', { value: '1' })).toThrow('when')
+  expect(() => textsIn('en')('dashboard.usually', { low: '1' })).toThrow('high')
 })
 
 const sample = createMessages({

@@ -1,20 +1,3 @@
-/** A rectangle in the units of a view box. */
-export type Box = { x: number; y: number; width: number; height: number }
-
-/** What all charts have: a title, the area of the data, grid lines, and labels of the time. */
-export type ChartFrame = {
-  id: string
-  title: string
-  width: number
-  height: number
-  plot: Box
-  lines: { y: number; text: string; isBase: boolean }[]
-  labels: { x: number; text: string }[]
-}
-
-export const WIDTH = 720
-export const HEIGHT = 220
-export const PLOT: Box = { x: 62, y: 10, width: WIDTH - 78, height: HEIGHT - 36 }
 const LINES_ABOVE = 3
 
 /** The position of the zero line, the value between grid lines, and the height of the value one. */
@@ -29,11 +12,13 @@ export function scaleTo({
   down,
   least,
   rounds = [],
+  height,
 }: {
   up: number
   down: number
   least: number
   rounds?: readonly number[] | undefined
+  height: number
 }): Scale {
   const rough = Math.max(up, down) / LINES_ABOVE
   const isLarge = rounds[0] !== undefined && rough > rounds[0] / 2
@@ -41,8 +26,8 @@ export function scaleTo({
   const step = large ?? roundStep(rough, least)
   const above = Math.max(Math.ceil(up / step) * step, down === 0 ? step : 0)
   const below = down < step ? down : Math.ceil(down / step) * step
-  const unit = PLOT.height / (above + below)
-  return { base: PLOT.y + above * unit, step, above, below, unit }
+  const unit = height / (above + below)
+  return { base: above * unit, step, above, below, unit }
 }
 
 /** Returns the smallest of 1, 2 or 5 times a power of ten that is not below `rough`. */
@@ -52,21 +37,6 @@ function roundStep(rough: number, least: number): number {
   return ([1, 2, 5].find((digit) => digit * power >= rough) ?? 10) * power
 }
 
-export function linesOf(
-  { base, step, above, below, unit }: Scale,
-  short: (value: number) => string,
-): ChartFrame['lines'] {
-  const [first, last] = [-Math.floor(below / step), Math.round(above / step)]
-  return Array.from({ length: last - first + 1 }, (_, index) => {
-    const value = (first + index) * step
-    return {
-      y: round(base - value * unit),
-      text: short(Math.abs(value)),
-      isBase: first + index === 0,
-    }
-  })
-}
-
 /** One line of a list of bars; the width is relative to the longest bar. */
 type Bar = { name: string; count: number; width: number }
 
@@ -74,11 +44,6 @@ type Bar = { name: string; count: number; width: number }
 export function barsOf(rows: readonly (readonly [name: string, count: number])[]): Bar[] {
   const most = Math.max(1, ...rows.map(([, count]) => count))
   return rows.map(([name, count]) => ({ name, count, width: Math.round((100 * count) / most) }))
-}
-
-/** Whether a centered label fits at this place; there is no room at the edges. */
-export function hasRoom(x: number): boolean {
-  return x >= PLOT.x + 10 && x <= WIDTH - 14
 }
 
 /** Rounds to hundredths of a unit. */
