@@ -154,6 +154,13 @@ export async function startOneJob(
   return rows.length > 0 ? 'busy' : 'none'
 }
 
+/** Whether a job of a queue is being worked on. */
+export async function hasActiveJob(db: Db, name: string): Promise<boolean> {
+  const { rows } = await db.query(sql`
+    select from pgboss.job where name = ${name} and state = 'active' limit 1`)
+  return rows.length > 0
+}
+
 /** Returns which queues have a job that a worker could take now. */
 export async function listDueQueues(db: Db, names: readonly string[]): Promise<string[]> {
   const { rows } = await db.query<{ name: string }>(named('list-due-queues')`

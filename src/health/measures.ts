@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import type { StoredAlarms } from '../db/alarm-watch.ts'
 import { listShardBacklogs } from '../db/counter-rows.ts'
-import { listBacklogs } from '../db/jobs.ts'
+import { hasActiveJob, listBacklogs } from '../db/jobs.ts'
 import {
   countFailedReports,
   findInboundTimes,
@@ -29,7 +29,7 @@ import { listRuleProcesses, newestRuleVersion, type RuleProcess } from '../db/ru
 import { DAY_MS, DAY_SECONDS } from '../durations.ts'
 import { reasonOf, sqlState } from '../errors.ts'
 import { phrase } from '../phrase.ts'
-import { deadLetterQueue, refreshNetworksName } from '../queue/define-queue.ts'
+import { deadLetterQueue, fillSamplesName, refreshNetworksName } from '../queue/define-queue.ts'
 import { uuidTime } from '../world.ts'
 import type { Cause, ConditionCode, Measurement } from './conditions.ts'
 import type { Deliveries } from './deliveries.ts'
@@ -85,14 +85,16 @@ export const measures: Readonly<Record<ConditionCode, Measure>> = {
   'reports-analyzed': {
     measure: async ({ db, now, controls }) => {
       const found = waiting(await findOldestUnanalyzed(db), now)
-      return unlessPaused(found, 'analyze-report', await controls)
+      return unlessPaused(await unlessSamples(found, db), 'analyze-report', await controls)
     },
   },
   'analysis-failed': { measure: measureFailed },
   'mail-leaving': { measure: measureLeaving },
   'feedback-owed': {
-    measure: async ({ owed, now, controls }) =>
-      unlessPaused(waiting((await owed).feedback, now), 'forward-report', await controls),
+    measure: async ({ db, owed, now, controls }) => {
+      const found = await unlessSamples(waiting((await owed).feedback, now), db)
+      return unlessPaused(found, 'forward-report', await controls)
+    },
   },
   'letters-owed': {
     measure: async ({ owed, now, controls }) =>
@@ -148,6 +150,15 @@ function unlessPaused(
     return one.pausedAt !== null && (one.queue === queue || one.queue === allQueues)
   })
   return isPaused && found.since !== undefined ? { ...found, cause: 'queue-paused' } : found
+}
+
+/**
+ * Sample data of a trial is dated back, so while it is added, its reports seem to have waited for
+ * weeks.
+ */
+async function unlessSamples(found: Measurement, db: Db): Promise<Measurement> {
+  if ((found.value ?? 0) < DAY_SECONDS || !(await hasActiveJob(db, fillSamplesName))) return found
+  return { value: 0, reason: phrase('health-none-waiting') }
 }
 
 function unknown(reason: Measurement['reason'], cause?: Cause): Promise<Measurement> {

@@ -46,6 +46,9 @@ export const deadLetterQueue = 'dead-letter'
 /** The queue that imports the tables of networks again. Health shows how its last run ended. */
 export const refreshNetworksName = 'refresh-networks'
 
+/** The queue that adds the sample data of a trial. Health does not count its reports as late. */
+export const fillSamplesName = 'fill-samples'
+
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /** The fields of a payload that say what its job is about, for the log. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineQueue } from '../queue/define-queue.ts'
+import { defineQueue, fillSamplesName } from '../queue/define-queue.ts'
 
 /**
  * Determines what a reported message is and where it came from. `hasWaited`: for its files; it is
@@ -39,7 +39,7 @@ export const SAMPLE_DOMAIN = 'samples.signalpost.example'
 
 /** Adds the reports of the sample accounts. */
 export const fillSampleReports = defineQueue({
-  name: 'fill-samples',
+  name: fillSamplesName,
   payload: z.object({}),
   attempts: { retryLimit: 2, retryDelay: 10, retryDelayMax: 60, expireInSeconds: 900 },
 })

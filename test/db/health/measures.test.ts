@@ -9,6 +9,7 @@ import { createReadHealth } from '../../../src/health/read-health.ts'
 import { runKeepHouse } from '../../../src/reports/keep-house.ts'
 import { inEnglish } from '../../../src/texts/phrases.ts'
 import { uuidv7 } from '../../../src/world.ts'
+import { fillSamplesName } from '../../../src/queue/define-queue.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
 
@@ -88,6 +89,15 @@ test('a report that waits for analysis ages, also when it is analyzed again', as
   await receivedMinutesAgo(12)
   const late = await conditionNow('reports-analyzed')
   expect(late).toMatchObject({ level: 'critical', said: expect.stringContaining('11 min') })
+  await receivedMinutesAgo(30 * 24 * 60)
+  await pool.query(`
+    insert into pgboss.job (name, data, state, started_on)
+    values ('${fillSamplesName}', '{}', 'active', now())`)
+  expect(await conditionNow('reports-analyzed')).toMatchObject({ level: 'critical' })
+  await pool.query('update report_events set at = $1', [minutesAgo(30 * 24 * 60)])
+  expect(await conditionNow('reports-analyzed')).toMatchObject({ level: 'ok', value: 0 })
+  await pool.query(`delete from pgboss.job where name = '${fillSamplesName}'`)
+  expect(await conditionNow('reports-analyzed')).toMatchObject({ level: 'critical' })
   await pool.query(`update reports set state = 'failed'`)
   expect(await conditionNow('reports-analyzed')).toMatchObject({ level: 'ok' })
   expect(await conditionNow('analysis-failed')).toMatchObject({ level: 'warning', value: 1 })
