@@ -81,6 +81,13 @@ const conditions = {
   'mail-coming-in': tooMuch('days', 7, null, { page: '/admin/inbox' }),
   'inbound-handled': tooMuch('seconds', 5 * MINUTE, HOUR, { page: '/admin/inbox' }),
   bounces: tooMuch('percent', 20, 50, { page: '/admin/outbox?state=bounced' }),
+  'bounce-wave': tooMuch('percent', 10, 30, {
+    action: 'queue pause',
+    page: '/admin/outbox?state=bounced',
+  }),
+  'busy-clients': tooMuch('count', 300, 3_000, { page: '/admin/limits' }),
+  refusals: tooMuch('count', 1_000, 20_000, { page: '/admin/activity?group=people' }),
+  'campaign-growth': tooMuch('count', 100, 1_000, { page: '/admin/campaigns' }),
   // A scheduled job that was killed is done by its next run, and then is no dead letter.
   'dead-letters': tooMuch('count', 1, 100, {
     holdSeconds: 2 * MINUTE,
@@ -134,7 +141,7 @@ export const causes = [
     'queue-paused',
   ] as const),
   ...(['networks-refused', 'certificate-unreadable', 'dkim-without-dns'] as const),
-  'dkim-unread',
+  ...(['dkim-unread', 'busy-account', 'busy-token'] as const),
 ] as const
 
 export type Cause = (typeof causes)[number]
@@ -147,6 +154,8 @@ const remedies: Partial<Record<Cause, Pick<Definition, 'action' | 'page'>>> = {
   'mail-held': { page: '/admin/outbox?state=held' },
   'mail-never-left': { page: '/admin/outbox/waiting' },
   'queue-paused': { action: 'queue resume', page: '/admin/queues' },
+  'busy-account': { action: 'bans add' },
+  'busy-token': {},
 }
 
 /** The value of a condition, or its level if that does not depend on a value. */
@@ -158,6 +167,10 @@ export type Measurement = {
   cause?: Cause
   /** When it began, if that is known. */
   since?: Date
+  /** The page about what was found, instead of that of the condition. */
+  page?: string
+  /** What the action needs to know. */
+  fields?: Readonly<Record<string, string>>
 }
 
 /** What operators set about a condition. */
@@ -181,6 +194,8 @@ export type Condition = {
   silencedUntil: Date | null
   silenceReason: string | null
   action: string | null
+  /** The fields of the action, besides the reason. */
+  fields: Readonly<Record<string, string>>
   page: string | null
 }
 
@@ -212,7 +227,8 @@ export function judgeCondition(
     silencedUntil: isSilenced ? silencedUntil : null,
     silenceReason: isSilenced ? (settings.silenceReason ?? null) : null,
     action: action ?? null,
-    page: page ?? null,
+    fields: measured.fields ?? {},
+    page: measured.page ?? page ?? null,
   }
 }
 

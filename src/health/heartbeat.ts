@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { readFile, statfs } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import path from 'node:path'
+import { floods, type Surge } from '../activity/floods.ts'
 import type { App } from '../app.ts'
 import {
   findLastPlace,
@@ -34,6 +35,8 @@ export type ProcessFacts = {
   dns?: { answeredAt: string | null; fault: string | null }
   /** What its workers do, by queue. */
   queues?: Readonly<Record<string, WorkerState>>
+  /** The largest of what may be a flood. */
+  floods?: readonly Surge[]
   /** The names of the secrets that it has. */
   secrets?: readonly string[]
 }
@@ -169,6 +172,7 @@ export function createCollector({ config, clock }: Pick<Needs, 'config' | 'clock
       ...(certificate && { certificate }),
       ...(resolver && dns && { dns }),
       ...(dkim && { dkim }),
+      floods: floods.largest(),
     }
   }
 

@@ -33,6 +33,12 @@ import { deadLetterQueue, fillSamplesName, refreshNetworksName } from '../queue/
 import { uuidTime } from '../world.ts'
 import type { Cause, ConditionCode, Measurement } from './conditions.ts'
 import type { Deliveries } from './deliveries.ts'
+import {
+  measureBounceWave,
+  measureCampaigns,
+  measureClients,
+  measureRefusals,
+} from './flood-measures.ts'
 import type { RunningProcess } from './heartbeat.ts'
 
 type Measuring = Pick<App, 'config'> & {
@@ -106,6 +112,10 @@ export const measures: Readonly<Record<ConditionCode, Measure>> = {
       unlessPaused(waiting((await inbound).waitingSince, now), 'handle-inbound', await controls),
   },
   bounces: { measure: measureBounces, everyMs: 60_000 },
+  'bounce-wave': { measure: measureBounceWave, everyMs: 60_000 },
+  'busy-clients': { measure: ofRunning(measureClients) },
+  refusals: { measure: ofRunning(measureRefusals) },
+  'campaign-growth': { measure: ofRunning(measureCampaigns), everyMs: 20_000 },
   'dead-letters': { measure: measureDeadLetters },
   'queues-paused': { measure: measurePaused },
   'delistings-decided': {
@@ -369,6 +379,11 @@ const needed = ['work', 'count', 'web']
 
 function running(processes: readonly RunningProcess[]): RunningProcess[] {
   return processes.filter(({ silentSeconds }) => silentSeconds < SILENT_SECONDS)
+}
+
+/** Measures what only running processes know: the last words of others are old. */
+function ofRunning(measure: Measure['measure']): Measure['measure'] {
+  return (context) => measure({ ...context, processes: running(context.processes) })
 }
 
 function measureProcesses({ processes }: Measuring): Promise<Measurement> {

@@ -1,5 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { floods } from '../activity/floods.ts'
 import { tally } from '../activity/tally.ts'
 import { batched } from '../db/batched.ts'
 import {
@@ -15,7 +16,7 @@ import { listBannedAmong } from '../db/shadow-bans.ts'
 import { nearShard } from '../db/nodes.ts'
 import type { Db, Pool } from '../db/pool.ts'
 import type { KeyRing } from '../key-ring.ts'
-import { addressPrefix } from '../mail/ip-blocks.ts'
+import { addressPrefix, block24Or48 } from '../mail/ip-blocks.ts'
 import { parseIp } from '../mail/ip.ts'
 import { type Callers, unknownCallers } from '../outage/callers.ts'
 import { noOutage, type Outage } from '../outage/outage.ts'
@@ -204,7 +205,10 @@ export function createLimits(app: LimitNeeds, notBefore: () => Date | null = () 
     { lanes: LANES, fill: () => BATCH_MAX },
   )
   return {
-    admit: (attempt, actor, cost = 1) => count({ attempt, actor, cost }),
+    admit: (attempt, actor, cost = 1) => {
+      noteRequest(actor, cost)
+      return count({ attempt, actor, cost })
+    },
     giveBack: async (attempt, actor) => {
       const attempted = { attempt, actor, cost: -1 }
       const work = async () => giveBack(app, attempted, await present(), notBefore())
@@ -212,6 +216,19 @@ export function createLimits(app: LimitNeeds, notBefore: () => Date | null = () 
     },
   }
 }
+
+/** Counts a request, so that floods are noticed: also those below all limits. */
+function noteRequest({ reporterId, tokenHash, address }: Actor, cost: number): void {
+  if (reporterId !== undefined) {
+    floods.note('account', reporterId, cost)
+    const token = tokenHash?.toString('hex', 0, TOKEN_BYTES)
+    if (token !== undefined) floods.note('token', `${reporterId}/${token}`, cost)
+  }
+  const ip = parseIp(address ?? '')
+  if (ip) floods.note('network', block24Or48(ip), cost)
+}
+
+const TOKEN_BYTES = 6
 
 /** Returns a function that reads the limits that are switched on, at most once a second. */
 function createPresentLimits(app: LimitNeeds) {
@@ -432,8 +449,11 @@ function admissionOf(rulings: readonly Ruled[], isBanned: boolean): Admission {
   const refusing = rulings.filter(({ limit }) => limit.behavior === 'refuse')
   const limits = refusing.map(({ ruling }) => ruling.state)
   const waits = refusing.flatMap(({ ruling }) => (ruling.isAdmitted ? [] : [ruling.waitSeconds]))
-  for (const { limit, ruling } of rulings)
-    if (!ruling.isAdmitted) tally.count(`people/limits/${limit.name}`)
+  for (const { limit, ruling } of rulings) {
+    if (ruling.isAdmitted) continue
+    tally.count(`people/limits/${limit.name}`)
+    floods.note('limit', limit.name)
+  }
   if (waits.length > 0) return { is: 'refused', waitSeconds: Math.max(...waits), limits }
   const isAbove = rulings.some(({ ruling }) => !ruling.isAdmitted)
   return { is: isBanned || isAbove ? 'shadowed' : 'admitted', limits }

@@ -1,3 +1,4 @@
+import { floods } from '../activity/floods.ts'
 import {
   type Amounts,
   type CountedMessage,
@@ -74,6 +75,9 @@ export async function countReports(
     ...campaignDay(report, rowBefore.get(report.id)?.campaignId, -1),
     ...campaignDay(report, campaignId, 1),
   ])
+  for (const { report, campaignId } of counted) {
+    if (campaignId !== null && !rowBefore.has(report.id)) floods.note('campaign', campaignId)
+  }
   const toCount = counted.map(({ report: { id, receivedAt } }) => ({
     id,
     slot: slotOf(receivedAt),

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { type ActionContext, defineAction, type Outcome, textField, isId } from '../actions.ts'
 import { endHolding, listHeldReports, putShadowBan, removeShadowBan } from '../db/shadow-bans.ts'
 import type { Db } from '../db/pool.ts'
-import { findReporterByEmail } from '../db/reporters.ts'
 import { findReport } from '../db/reports.ts'
+import { accountOf } from '../people/account-actions.ts'
 import { send } from '../queue/boss.ts'
 import { analyzeReport } from './queues.ts'
 
@@ -19,12 +19,12 @@ export const banReporter = defineAction({
   audit: 'shadow ban',
   role: 'analyst',
   input: z.object({
-    email: textField(320, 'Enter the email address of the account.').meta({ argument: 'EMAIL' }),
+    email: textField(320, 'Enter the email address of the account.').meta({ argument: 'ACCOUNT' }),
     reason: textField(REASON_CHARS_MAX, 'Please give a reason.').meta({ option: 'why' }),
   }),
   messages: { banned: 'Reporter banned. New reports are held.' },
   async run(tx, { email, reason }, { at, reporterId }) {
-    const reporter = await findReporterByEmail(tx, email)
+    const reporter = await accountOf(tx, email)
     if (!reporter) {
       return { problems: [{ field: 'email', message: 'No account has this email address.' }] }
     }

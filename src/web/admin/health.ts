@@ -10,9 +10,11 @@ import {
   setBounds,
   silenceCondition,
 } from '../../health/health-actions.ts'
-import { resumeQueues } from '../../queue/control-queues.ts'
+import { pauseQueues, resumeQueues } from '../../queue/control-queues.ts'
 import { retryDeadLetters } from '../../queue/redrive.ts'
+import { banReporter } from '../../reports/shadow-bans.ts'
 import type { Language, Texts } from '../../texts/messages.ts'
+import { sayPhrases } from '../../texts/phrases.ts'
 import type { Site } from '../site.ts'
 import { adminPage } from './page.ts'
 import { doneMessage } from './post-action.ts'
@@ -27,6 +29,8 @@ const repairs = [
   [retryMail, 'health.repairs.mail'],
   [forgetProcesses, 'health.repairs.processes'],
   [noteBackup, 'health.repairs.backup'],
+  [banReporter, 'health.repairs.ban'],
+  [pauseQueues, 'health.repairs.pause'],
 ] as const
 
 const settings = [setBounds, resetBounds, silenceCondition, endSilence]
@@ -36,7 +40,7 @@ type Reader = { texts: Texts; language: Language }
 
 /** A condition with its texts, for templates. */
 export function shownCondition(condition: Condition, { texts, language }: Reader) {
-  const { code, level, action, advice } = condition
+  const { code, level, action, advice, fields, reason } = condition
   const repair = repairs.find(([{ name }]) => name === action)?.[1]
   return {
     ...condition,
@@ -45,6 +49,11 @@ export function shownCondition(condition: Condition, { texts, language }: Reader
     tone: tones[level],
     shownBounds: shownBounds(condition, { texts, language }),
     repair: repair && texts(repair),
+    // An action about something that was found has this as its reason.
+    given:
+      Object.keys(fields).length > 0
+        ? { ...fields, reason: sayPhrases(reason, language, 'operator').text }
+        : {},
   }
 }
 

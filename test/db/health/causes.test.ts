@@ -16,6 +16,7 @@ import { inEnglish } from '../../../src/texts/phrases.ts'
 import { uuidv7 } from '../../../src/world.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
+import { growCampaign, mailInSlot, surge } from '../../support/floods.ts'
 
 const app = await closeAfterTests(
   openTestApp({
@@ -217,6 +218,65 @@ const all: readonly Cause[] = [
     },
     ...{ level: 'critical', says: '100% of the 5 mails', advises: 'read the responses' },
     action: null,
+  },
+  {
+    ...{ of: 'bounce-wave', by: () => mailInSlot(pool, { sent: 27, bounced: 9, refused: 3 }) },
+    ...{ level: 'critical', says: '40% of 30 mails', advises: 'pause the feedback reports' },
+    ...{ action: 'queue pause', page: '/admin/outbox?state=bounced' },
+  },
+  {
+    of: 'busy-clients',
+    by: () => beat('web', surge('account', app.ann, 400)),
+    ...{ level: 'warning', says: 'One account made 400 requests', advises: 'hold them' },
+    ...{ not: 'firewall', action: 'bans add', page: `/admin/accounts/${app.ann}` },
+  },
+  {
+    of: 'busy-clients',
+    by: () => beat('web', surge('token', `${app.ann}/0123456789ab`, 400)),
+    ...{ level: 'warning', says: 'One token of an account made', advises: 'revoke the token' },
+    ...{ action: null, page: `/admin/accounts/${app.ann}` },
+  },
+  {
+    of: 'busy-clients',
+    // Together, the two processes saw more of it than of any account.
+    async by() {
+      for (const recent of [2_000, 1_500])
+        await beat('web', surge('network', '192.0.2.0/24', recent))
+      await beat('web', surge('account', app.ann, 2_900))
+    },
+    ...{ level: 'critical', says: 'The network 192.0.2.0/24 made 3,500 requests' },
+    ...{ advises: 'firewall', not: 'account', action: null, page: '/admin/limits' },
+  },
+  {
+    of: 'busy-clients',
+    // The one is usual, and the process that saw the other is gone.
+    by: () =>
+      beat('web', surge('account', app.ann, 4_000, 500)).then(() =>
+        beat('web', surge('account', app.ann, 4_000), 60),
+      ),
+    ...{ level: 'ok', says: 'ten times as many requests as usual', advises: '', action: null },
+  },
+  {
+    ...{ of: 'refusals', by: () => beat('web', surge('limit', 'sign-up-network', 1_200, 20)) },
+    ...{ level: 'warning', says: '“sign-up-network” stopped 1,200 requests' },
+    ...{ advises: 'raise the limit', action: null, page: '/admin/activity?group=people' },
+  },
+  {
+    ...{
+      of: 'campaign-growth',
+      by: () => growCampaign(pool, 150, 12).then((facts) => beat('work', facts)),
+      level: 'warning',
+    },
+    ...{ says: '150 times in the last hour, and 12 times before', advises: 'whole campaign' },
+    action: null,
+  },
+  {
+    ...{
+      of: 'campaign-growth',
+      by: () => growCampaign(pool, 150, 16).then((facts) => beat('work', facts)),
+      level: 'ok',
+    },
+    ...{ says: 'No campaign has grown ten times', advises: 'campaign', action: null },
   },
   {
     ...{ of: 'dead-letters', by: () => deadLetter('analyze-report'), level: 'warning' },

@@ -1,5 +1,6 @@
 import { pino } from 'pino'
 import { beforeEach, expect, test } from 'vitest'
+import { floods } from '../../../src/activity/floods.ts'
 import { pieceTypes } from '../../../src/pieces/shingles/piece-types.ts'
 import { hexOf, shingleHash } from '../../../src/pieces/shingles/hash.ts'
 import { pairTypes } from '../../../src/pieces/shingles/pair-types.ts'
@@ -56,6 +57,20 @@ async function counted(pair?: (typeof pairTypes)[number]['name']): Promise<Parti
   // Uses two weeks and not one day, because the test may run at midnight.
   return reports ? reports.twoWeeks : {}
 }
+
+test('a report makes its campaign grow once, however often it is analyzed', async () => {
+  const marks = Array.from({ length: 12 }, (_, n) => `grows ${n}`)
+  const payloads = await Promise.all(marks.map((mark) => reported(mark)))
+  await analyze(...payloads)
+  await app.pool.query(`delete from analyses`)
+  await app.pool.query(`update reports set state = 'received'`)
+  await analyze(...payloads)
+  const sizes = await app.rows(
+    `select campaign_id as id, reports from campaign_days order by reports desc limit 1`,
+  )
+  const largest = floods.largest().filter(({ kind }) => kind === 'campaign')
+  expect(largest.map(({ who: id, hour: reports }) => ({ id, reports }))).toEqual(sizes)
+})
 
 test('the message of these tests has the author whose counts they read', async () => {
   const payload = await reported('author')

@@ -32,7 +32,8 @@ const administration: Record<string, FormsOf> = {
   ],
   '/admin/health': () => {
     const bounds = { condition: 'backup', warning: '30', critical: '60', hours: '1', reason }
-    return [{ at: '/admin/health', fields: { ...bounds, queue: 'send-letter' } }]
+    const found = { queue: 'send-letter', email: 'keys-reporter@desk.example' }
+    return [{ at: '/admin/health', fields: { ...bounds, ...found } }]
   },
   '/admin/reports/saved': () => [
     { at: '/admin/reports/saved', fields: { name: 'Fwd', q: 'subject:fwd' } },
