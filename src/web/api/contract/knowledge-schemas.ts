@@ -193,7 +193,10 @@ export const healthSchema = z.object({
       reason: z.string().describe('In English. The wording may change.'),
       phrase,
       advice: z.string().describe('What to do.'),
-      action: z.string().nullable().describe('The command that may repair it.'),
+      action: z
+        .string()
+        .nullable()
+        .describe('The action that may repair it; most are commands too.'),
       silenced_until: instant.nullable(),
     }),
   ),
