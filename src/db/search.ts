@@ -213,7 +213,7 @@ export async function removeTerms(tx: Db, ids: readonly string[]): Promise<void>
  * Maximum number of reports whose terms are written together, and of those in one note. Few,
  * because new reports wait for the same threads meanwhile.
  */
-export const INDEXED_AT_ONCE = 25
+export const INDEXED_AT_ONCE = 50
 
 /** Notes that the terms of reports must be written again. */
 export async function insertSearchNews(
@@ -239,17 +239,22 @@ export function listSearchNews(db: Db, limit: number): Promise<SearchNote[]> {
 }
 
 /**
- * Deletes notes, and returns their reports, which cannot change until the transaction ends. Nothing
- * is returned while another transaction writes terms, or of notes that it has dealt with.
+ * Deletes notes, and returns their reports except `others`, which cannot change until the
+ * transaction ends. Nothing is returned while another transaction writes terms, or of notes that it
+ * has dealt with.
  */
-export async function claimSearchNews(tx: Db, notes: readonly SearchNote[]): Promise<string[]> {
+export async function claimSearchNews(
+  tx: Db,
+  notes: readonly SearchNote[],
+  others: ReadonlySet<string>,
+): Promise<string[]> {
   const { rows: locks } = await tx.query<{ free: boolean }>(sql`
     select pg_try_advisory_xact_lock(${lockKeys.searchNews}) as free`)
   if (locks[0]?.free !== true) return []
   const { rows } = await tx.query<{ ids: string[] }>(sql`
     delete from search_news where id = any(${notes.map(({ id }) => id)}::uuid[])
     returning report_ids as ids`)
-  const ids = [...new Set(rows.flatMap((row) => row.ids))]
+  const ids = [...new Set(rows.flatMap((row) => row.ids)).difference(others)]
   if (ids.length === 0) return []
   const held: string[] = []
   // Citus locks rows of one shard at a time only.

@@ -20,7 +20,7 @@ import { CallerError, sqlState } from '../errors.ts'
 import { uuidFloor, uuidTime } from '../world.ts'
 import { readValue, type SearchField, searchFields } from './fields.ts'
 import type { Clause } from './syntax.ts'
-import { type AnalyzedParts, termsOf, type Terms } from './terms.ts'
+import { type AnalyzedParts, termsOf } from './terms.ts'
 
 /** Up to this number, matching reports are counted exactly. */
 export const COUNT_MAX = 10_000
@@ -51,7 +51,7 @@ export async function openSearch(db: Db, clauses: readonly Clause[]): Promise<Re
   const { ids, completeUntil } = await listUnindexed(db, UNINDEXED_MAX)
   const matching: string[] = []
   for (const report of await listSearchMaterial(db, ids)) {
-    const terms = termsOf(report, await analyzedParts(report), '')
+    const terms = new Set(termsOf(report, await analyzedParts(report), ''))
     if (isMatch(query, report.id, terms)) matching.push(report.id)
   }
   return { query, unindexed: ids, matching: matching.sort().reverse(), completeUntil }
@@ -186,7 +186,11 @@ async function reporterId(db: Db, value: string): Promise<string> {
   return isId(value) ? value : ((await findReporterByEmail(db, value))?.id ?? value)
 }
 
-function isMatch({ conditions, from, until, ids }: TermQuery, id: string, terms: Terms): boolean {
+function isMatch(
+  { conditions, from, until, ids }: TermQuery,
+  id: string,
+  terms: ReadonlySet<string>,
+): boolean {
   if (from !== undefined && id < from) return false
   if (until !== undefined && id >= until) return false
   if (ids && !ids.includes(id)) return false

@@ -22,6 +22,8 @@ import { analyzedParts } from './find-reports.ts'
 import { termsOf } from './terms.ts'
 
 const PAUSE_MS_MAX = 1_000
+/** Number of notes read at a time. */
+const NOTES_READ = 20
 /** Duration of a run in milliseconds; the next one follows in less than a minute. */
 const RUN_MS = 50_000
 /** The same while reports wait for their analysis, and the interval at which that is checked. */
@@ -44,10 +46,11 @@ export async function runIndexReports(app: Needs): Promise<void> {
   const start = app.clock().getTime()
   let checkAfter = BUSY_RUN_MS
   for (;;) {
-    const notes = inSize(await listSearchNews(app.pool, INDEXED_AT_ONCE))
+    const listed = await listSearchNews(app.pool, NOTES_READ)
+    const notes = inSize(listed)
     if (notes.length === 0) return
     const begun = app.clock().getTime()
-    await indexNotes(app, notes)
+    await indexNotes(app, notes, reportsOf(listed.slice(notes.length)))
     await setTimeout(Math.min(PAUSE_MS_MAX, app.clock().getTime() - begun))
     const ms = app.clock().getTime() - start
     if (ms > RUN_MS) return
@@ -66,13 +69,22 @@ function inSize(notes: readonly SearchNote[]): SearchNote[] {
   })
 }
 
+function reportsOf(notes: readonly SearchNote[]): Set<string> {
+  return new Set(notes.flatMap(({ reportIds }) => reportIds))
+}
+
+/**
+ * Writes the terms of the reports that the notes name, except those of `later`, which a later note
+ * names again: most reports change several times within seconds.
+ */
 async function indexNotes(
   { pool, parser, shownTexts }: Needs,
   notes: readonly SearchNote[],
+  later: ReadonlySet<string>,
 ): Promise<void> {
   const texts = new Map<string, string>()
   const unread = new Set<string>()
-  for (const id of notes.flatMap(({ reportIds }) => reportIds)) {
+  for (const id of reportsOf(notes).difference(later)) {
     const text = shownTexts?.get(id)
     if (text === undefined) unread.add(id)
     else texts.set(id, text)
@@ -82,14 +94,14 @@ async function indexNotes(
     messages.map(async (message) => texts.set(message.id, await textOf(message, parser))),
   )
   await inTransaction(pool, async (tx) => {
-    const ids = await claimSearchNews(tx, notes)
+    const ids = await claimSearchNews(tx, notes, later)
     const remaining = new Set(await listWithMessages(tx, ids))
-    const written: { id: string; terms: string[] }[] = []
+    const written: { id: string; terms: readonly string[] }[] = []
     for (const report of await listSearchMaterial(tx, ids)) {
       // A message may be deleted, of which the text is still known.
       const text = remaining.has(report.id) ? (texts.get(report.id) ?? '') : ''
       const terms = termsOf(report, await analyzedParts(report), text)
-      written.push({ id: report.id, terms: [...terms] })
+      written.push({ id: report.id, terms })
     }
     await upsertTerms(tx, written)
   })

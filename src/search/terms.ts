@@ -6,11 +6,11 @@ import type { PlainAnalysis } from '../pieces/analyze.ts'
 import { wordPairsIn } from './words.ts'
 
 /**
- * The terms of a report: short texts like `from:shop.example`. A search compares them for equality
- * only, so each way in which something can be named is a term of its own: an address, its domain,
- * the domains above, and its words.
+ * The terms of a report: short texts like `from:shop.example`, some of them several times. A search
+ * compares them for equality only, so each way in which something can be named is a term of its
+ * own: an address, its domain, the domains above, and its words.
  */
-export type Terms = ReadonlySet<string>
+export type Terms = readonly string[]
 
 /** What is read from the stored analysis. */
 export type AnalyzedParts = Partial<
@@ -33,8 +33,9 @@ const DESKS_MAX = 10
 
 /** Returns the terms of a report; `text` is the beginning of its message's text. */
 export function termsOf(report: SearchMaterial, analyzed: AnalyzedParts, text: string): Terms {
-  const terms = new Set<string>()
-  const add: AddTerm = (field, value) => void terms.add(`${field}:${value}`)
+  // Not a set: to hash each term takes longer than all else, and the database leaves out doubles.
+  const terms: string[] = []
+  const add: AddTerm = (field, value) => void terms.push(`${field}:${value}`)
   const addIfKnown = (field: string, value: string | number | null) => {
     if (value !== null) add(field, value)
   }
@@ -61,12 +62,21 @@ export function termsOf(report: SearchMaterial, analyzed: AnalyzedParts, text: s
   addLinks(add, analyzed.links ?? [])
   addFiles(add, analyzed.attachments ?? [])
   addIfKnown('file', analyzed.sha256 ?? null)
-  const words = new Set<string>()
-  const addWord: AddTerm = (_field, word) => void words.add(String(word))
-  addWords(addWord, 'text', subjectWords)
-  addWords(addWord, 'text', wordPairsIn(text, TEXT_WORDS_MAX))
-  for (const word of words.values().take(DIFFERENT_WORDS_MAX)) add('text', word)
+  for (const word of differentWords(subjectWords, wordPairsIn(text, TEXT_WORDS_MAX))) {
+    add('text', word)
+  }
   return terms
+}
+
+/** Returns the first different words of a subject and a text. */
+function differentWords(subject: WordPairs, text: WordPairs): string[] {
+  const words = new Set<string>()
+  for (const { written, read } of [...subject, ...text]) {
+    words.add(written)
+    if (read !== written) words.add(read)
+    if (words.size >= DIFFERENT_WORDS_MAX) break
+  }
+  return [...words].slice(0, DIFFERENT_WORDS_MAX)
 }
 
 type AddTerm = (field: string, value: string | number) => void

@@ -22,26 +22,23 @@ export function wordsIn(text: string, max: number): string[] {
  */
 export function wordPairsIn(text: string, max: number): { written: string; read: string }[] {
   return writtenWords(text, max).map((word) => {
-    if (isSmall.test(word)) return { written: word, read: word }
     const written = word.toLowerCase()
+    if (isReadAsWritten.test(word)) return { written, read: written }
     const read = plainWord(word)
     return { written, read: isSmall.test(read) ? read : written }
   })
 }
 
+/** Matches most words: those in which `plainWord` replaces nothing, and numbers. */
+const isReadAsWritten = /^(?:[A-Z]?[a-z]+|\d+)$/
 const isSmall = /^[a-z]+$/
 const ASCII_WORDS = /[A-Za-z\d]+/g
 
 function writtenWords(text: string, max: number): string[] {
-  const words: string[] = []
   // Most texts are ASCII, in which nothing is decomposed and nothing is unseen.
   const isAscii = Buffer.byteLength(text) === text.length
-  const found = isAscii
-    ? text.matchAll(ASCII_WORDS)
-    : text.normalize('NFKD').replaceAll(UNSEEN, '').matchAll(WORDS)
-  for (const [word] of found) {
-    if (words.length === max) break
-    words.push(word.slice(0, WORD_CHARS_MAX))
-  }
-  return words
+  const words = isAscii
+    ? text.match(ASCII_WORDS)
+    : text.normalize('NFKD').replaceAll(UNSEEN, '').match(WORDS)
+  return (words ?? []).slice(0, max).map((word) => word.slice(0, WORD_CHARS_MAX))
 }

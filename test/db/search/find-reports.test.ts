@@ -278,9 +278,22 @@ test('many reports are noted in small portions, all of which are dealt with', as
   await insertSearchNews(pool, ids, new Date())
   const notes = await listSearchNews(pool, 100)
   expect(notes.flatMap(({ reportIds }) => reportIds).toSorted()).toEqual(ids.toSorted())
-  expect(Math.max(...notes.map(({ reportIds }) => reportIds.length))).toBeLessThanOrEqual(25)
+  expect(Math.max(...notes.map(({ reportIds }) => reportIds.length))).toBeLessThanOrEqual(50)
   await index()
   expect(await listSearchNews(pool, 100)).toEqual([])
+})
+
+test('the terms of a report that several notes name are written once, after the last', async () => {
+  await index()
+  const others = () => Array.from({ length: 49 }, () => uuidv7(new Date()))
+  for (let note = 0; note < 3; note++) {
+    await insertSearchNews(pool, [found, ...others()], new Date())
+  }
+  const get = vi.fn<(id: string) => undefined>()
+  await runIndexReports({ ...site.app, parser, shownTexts: { get, set: () => undefined } })
+  expect(get.mock.calls.filter(([id]) => id === found)).toHaveLength(1)
+  expect(await listSearchNews(pool, 100)).toEqual([])
+  expect(await search('customer account')).toEqual([found])
 })
 
 test('without conditions all reports are found, newest first, page by page', async () => {

@@ -118,6 +118,9 @@ test.for([
   ['Greek letters', '\u03c1aypal', 'paypal'],
   ['a Russian word', 'ПРИВЕТ', 'привет'],
   ['a number', 'invoice2026', 'invoice2026'],
+  ['only digits', '2026', '2026'],
+  ['a capital first letter', 'Account', 'account'],
+  ['only capitals', 'FREE', 'free'],
 ])('words are read as people read them: %s', ([, text, expected]) => {
   expect(wordPairsIn(text ?? '', 9).map(({ read }) => read)).toEqual([expected])
 })
