@@ -1,6 +1,7 @@
 import { isAscii } from 'node:buffer'
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import type { Transform } from 'node:stream'
 import { createTransport } from 'nodemailer'
 import { reasonOf, UsageError } from '../errors.ts'
 import type { Logger } from '../log.ts'
@@ -426,14 +427,28 @@ function finishedMessage(
     getHeader: () => '',
     // A connection calls `pipe` when the server asks for the message.
     createReadStream: () => ({
-      pipe(stream: NodeJS.WritableStream) {
+      pipe(stream: Transform) {
         handOver()
-        if (!isProbe) stream.end(raw)
+        if (!isProbe) write(raw, stream)
       },
     }),
   }
   return { data: { dsn, signal }, message } as unknown as Message
 }
+
+/**
+ * Writes a message and the final dot into the library's stream, which looks at each byte and sends
+ * the dot separately. Most messages need no change, and are sent with the dot in one packet.
+ */
+function write(raw: Buffer, stream: Transform): void {
+  if (toEscape.test(raw.toString('latin1'))) return void stream.end(raw)
+  const end = raw.at(-1) === 0x0a ? '.\r\n' : '\r\n.\r\n'
+  stream.push(Buffer.concat([raw, Buffer.from(end)]))
+  stream.push(null)
+}
+
+/** A line that begins with a dot, and a line break that is not CRLF (RFC 5321 §2.3.8, §4.5.2). */
+const toEscape = /^\.|\n\.|\r(?!\n)|(?<!\r)\n/
 
 function openPool(smtpUrl: string, limits: MailerLimits) {
   const { protocol } = new URL(smtpUrl)

@@ -13,7 +13,7 @@ import { type SinkFailure, type SinkStep, startSmtpSink } from '../../support/sm
 const impatient: Partial<MailerLimits> = { connectionMs: 2_000, greetingMs: 2_000, silenceMs: 600 }
 // `smtp-server` waits 100 ms before its greeting, and longer on a busy machine.
 const patientAtFirst: Partial<MailerLimits> = { connectionMs: 5_000, greetingMs: 5_000 }
-const raw = Buffer.from('Subject: one\r\n\r\n.a line that begins with a dot\r\n..\r\nend\r\n')
+const raw = Buffer.from('Subject: one\r\n\r\nHello.\r\n')
 const envelope = { from: 'fb-abc@bounce.example.org', to: 'abuse@example.net' }
 
 /** Each test has a sink of its own: most wait, and do so side by side. */
@@ -46,6 +46,19 @@ test.for(['http://example.org', 'mail.example.org'])('%s is not a valid mail ser
 test('a message arrives byte for byte under the given envelope', async ({ sink, mailer }) => {
   expect(await mailer.send({ envelope, raw })).toMatchObject({ outcome: 'accepted' })
   expect(sink.messages).toMatchObject([{ from: envelope.from, to: [envelope.to], raw }])
+})
+
+test.for<[what: string, sent: string, arrives: string]>([
+  ['lines of dots', '.\r\n..\r\nend\r\n.\r\n', '.\r\n..\r\nend\r\n.\r\n'],
+  ['a dot in its first line', '.Subject: one\r\n\r\n', '.Subject: one\r\n\r\n'],
+  ['a last line without a break', 'Subject: one\r\n\r\nend', 'Subject: one\r\n\r\nend\r\n'],
+  ['line feeds alone', 'a\n\nb\n.\nc\n', 'a\r\n\r\nb\r\n.\r\nc\r\n'],
+  ['carriage returns alone', 'a\r.\rb\r', 'a\r\n.\r\nb\r\n'],
+  ['nothing', '', '\r\n'],
+])('a message with %s does not end early', async ([, sent, arrives], { sink, mailer }) => {
+  await mailer.send({ envelope, raw: Buffer.from(sent) })
+  await mailer.send({ envelope, raw })
+  expect(sink.messages.map((one) => one.raw.toString())).toEqual([arrives, raw.toString()])
 })
 
 test('an empty return path is sent as the null return path', async ({ sink, mailer }) => {

@@ -51,7 +51,7 @@ export async function startFaultySink(chance: () => number, oneIn: number): Prom
     socket.on('error', () => socket.destroy())
     socket.on('close', () => sockets.delete(socket))
     if (faultAt('connect') !== undefined) return void socket.destroy()
-    const session = { mailFrom: '', isStalled: false }
+    const session = { mailFrom: '', hasRecipient: false, isStalled: false }
     /** Answers a step or fails; returns true if the session continues. */
     const answer = (step: Step, mail?: string): boolean => {
       const fault = faultAt(step)
@@ -86,9 +86,10 @@ export async function startFaultySink(chance: () => number, oneIn: number): Prom
   }
 }
 
+/** DATA is accepted without a recipient, as RFC 2920 allows if commands arrive together. */
 function converse(
   socket: Socket,
-  session: { mailFrom: string; isStalled: boolean },
+  session: { mailFrom: string; hasRecipient: boolean; isStalled: boolean },
   answer: (step: Step, mail?: string) => boolean,
 ): void {
   let held = ''
@@ -99,16 +100,23 @@ function converse(
     for (;;) {
       const end = isData ? held.indexOf('\r\n.\r\n') : held.indexOf('\r\n')
       if (end < 0 || session.isStalled || socket.destroyed) return
-      const piece = held.slice(0, end)
+      const piece = held.slice(isData ? 2 : 0, end)
       held = held.slice(end + (isData ? 5 : 2))
       if (isData) {
         isData = false
-        answer('dot', piece)
+        if (session.hasRecipient) answer('dot', piece)
+        else socket.write('554 no recipient\r\n')
       } else {
         const step = stepOf(piece)
         if (step === 'mail') session.mailFrom = /<([^>]*)>/.exec(piece)?.[1] ?? ''
         if (step === undefined) socket.write(/^quit/i.test(piece) ? '221 bye\r\n' : '250 ok\r\n')
-        else isData = answer(step) && step === 'data'
+        else {
+          const isOk = answer(step)
+          if (step === 'mail' || step === 'rcpt') session.hasRecipient = isOk && step === 'rcpt'
+          isData = isOk && step === 'data'
+          // A message without lines is a dot alone.
+          if (isData) held = `\r\n${held}`
+        }
       }
     }
   })
