@@ -313,9 +313,9 @@ async function findKnown(tx: Db, keys: readonly bigint[]): Promise<Map<bigint, F
 
 /**
  * Pause in milliseconds between two rounds. Subjects that occur again in the meantime are written
- * once. The judge caches reputations for longer.
+ * once. The judge caches reputations as long.
  */
-const PAUSE_MS = 5_000
+const PAUSE_MS = 10_000
 /** Amount of waiting evidence in bytes above which the next round follows without a pause. */
 const BYTES_MANY = 1_000_000
 

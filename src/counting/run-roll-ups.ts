@@ -50,9 +50,9 @@ type Needs = { pool: Pool; clock: Clock; log: Logger }
 /**
  * Pause in milliseconds between two rounds. Each roll-up costs a dozen statements, and keys that
  * occur again during the pause are written only once. Counts are up to this late; those by which
- * messages are judged are cached for longer.
+ * messages are judged are cached as long.
  */
-const PAUSE_MS = 5_000
+const PAUSE_MS = 10_000
 /**
  * Maximum size in bytes of the deltas of shards that are rolled up in one transaction, about 20,000
  * increments. At 17 reports a second all shards fit, and a round takes a tenth of the statements.
