@@ -3,7 +3,7 @@ import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { runAction } from '../actions.ts'
 import type { Config } from '../config.ts'
-import { type EmbeddedServer, startEmbedded } from '../db/embedded.ts'
+import { cacheSetting, type EmbeddedServer, startEmbedded } from '../db/embedded.ts'
 import { removeHeartbeats } from '../db/health.ts'
 import { hasNetworks } from '../db/networks.ts'
 import { createPool, type Pool } from '../db/pool.ts'
@@ -253,7 +253,7 @@ async function openDatabase(
   }
   const password = await keptDatabasePassword(config.dataDir)
   const reserved = [config.httpPort, config.receivePort, config.checkPort]
-  const options = { dataDir: config.dataDir, password, settings: [], reserved }
+  const options = { dataDir: config.dataDir, password, settings: [cacheSetting()], reserved }
   const first = await startEmbedded(options)
   if (!first.folder.startsWith(config.dataDir)) {
     const says = 'PostgreSQL cannot enter the data folder, so its files are in another folder.'

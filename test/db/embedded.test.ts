@@ -4,13 +4,22 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
 import { afterEach, expect, test } from 'vitest'
-import { type EmbeddedServer, startEmbedded } from '../../src/db/embedded.ts'
+import { cacheSetting, type EmbeddedServer, startEmbedded } from '../../src/db/embedded.ts'
 import { isAlive, until, untilGone } from '../support/process.ts'
 
 const closers: (() => Promise<unknown>)[] = []
 
 afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close()
+})
+
+test.for([
+  [0.5, '256MB'],
+  [2, '256MB'],
+  [24, '3072MB'],
+  [512, '4096MB'],
+] as const)('a machine with %d GB caches the database in %s', ([gigabytes, size]) => {
+  expect(cacheSetting(gigabytes * 1_073_741_824)).toBe(`shared_buffers=${size}`)
 })
 
 test('no second server starts while a process of the killed one is still running', async () => {
