@@ -22,6 +22,7 @@ import {
 import type { SendOutcome } from '../letters/relay-memory.ts'
 import { composeReturnPath } from '../mail/verp.ts'
 import type { ParserPool } from '../parsing/parser-pool.ts'
+import { secondsUntil } from '../queue/boss.ts'
 import { failureOf, giveBack, type JobOutcome, underWay } from '../queue/work.ts'
 import { type ComposedMail, composeLoaded, messageIdOf } from './compose-feedback.ts'
 import type { SendTurn, Ticket } from './consumer-queues.ts'
@@ -190,7 +191,7 @@ async function postponeReserve(
   if (!reserve || typeof outcome !== 'object' || !('postponedTo' in outcome)) return
   const { postponedTo } = outcome
   const payload = underWay(keyOf(feedback))
-  const job = { id: reserve.jobId, startAfter: postponedTo }
+  const job = { id: reserve.jobId, startAfter: secondsUntil(postponedTo, app.clock()) }
   const { updated } = await app.boss.update(queueOf(feedback).name, payload, job)
   if (updated > 0) reserve.sendBefore = new Date(postponedTo.getTime() - SEND_MS_MAX)
   returnReserve(feedback, ended, app)

@@ -184,6 +184,14 @@ export async function stopBoss(boss: Boss, timeoutMs: number): Promise<void> {
 }
 
 /**
+ * The seconds until an instant, both by the clock of this process. Jobs wait as long by the clock
+ * of the database, so a process whose clock is wrong delays none.
+ */
+export function secondsUntil(at: Date, now: Date): number {
+  return Math.max(0, at.getTime() - now.getTime()) / 1_000
+}
+
+/**
  * Adds jobs in the caller's transaction, so that they exist if and only if it commits. Workers do
  * not take them before `startAfter`.
  */

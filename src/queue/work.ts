@@ -6,7 +6,7 @@ import { inTransaction, type Pool } from '../db/pool.ts'
 import { forLog, PermanentError, reasonOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { Clock } from '../world.ts'
-import { type Boss, bossDb } from './boss.ts'
+import { type Boss, bossDb, secondsUntil } from './boss.ts'
 import { idsIn, type Queue } from './define-queue.ts'
 import { QueueWorker } from './worker.ts'
 
@@ -51,8 +51,9 @@ export async function workQueue<Payload extends object>(
       app.log.warn({ ...facts, reason: forLog(outcome.outage) }, 'A job waits for the database.')
       return { postponedTo: again(), payload }
     })
-    const due = await postpone(app, queue, jobs, outcomes)
-    if (due.length > 0) worker.wakeAt(due, app.clock())
+    const now = app.clock()
+    const due = await postpone(app, queue, jobs, { outcomes, now })
+    if (due.length > 0) worker.wakeAt(due, now)
     outcomes.forEach((outcome, index) => {
       const { id = '' } = jobs[index] ?? {}
       if (outcome === 'done' || !('ended' in outcome) || !outcome.ended) return
@@ -82,13 +83,13 @@ async function postpone<Payload extends object>(
   { boss, pool }: { boss: Boss; pool: Pool },
   { name }: Queue<Payload>,
   jobs: readonly Job<object>[],
-  outcomes: readonly Settled[],
+  { outcomes, now }: { outcomes: readonly Settled[]; now: Date },
 ): Promise<Date[]> {
   const those = jobs.flatMap((job, index) => {
     const outcome = outcomes[index]
     if (outcome === undefined || outcome === 'done' || !('postponedTo' in outcome)) return []
     const data = outcome.ended ? underWay(outcome.payload) : outcome.payload
-    return [{ job, next: { data, startAfter: outcome.postponedTo } }]
+    return [{ job, data, at: outcome.postponedTo }]
   })
   if (those.length === 0) return []
   await inTransaction(pool, async (tx) => {
@@ -97,7 +98,10 @@ async function postpone<Payload extends object>(
     const ended = new Set(settledOf(await boss.complete(name, claims, null, { db })))
     const successors = those
       .filter(({ job }) => ended.has(job.id))
-      .map(({ job, next }) => ({ formerId: job.id, next: { ...next, id: successorId(job.id) } }))
+      .map(({ job, data, at }) => {
+        const next = { id: successorId(job.id), data, startAfter: secondsUntil(at, now) }
+        return { formerId: job.id, next }
+      })
     if (successors.length === 0) return
     const next = successors.map((one) => one.next)
     await boss.insert(name, next, { db, returnId: false })
@@ -107,7 +111,7 @@ async function postpone<Payload extends object>(
       successors.map(({ formerId, next: { id } }) => ({ id, formerId })),
     )
   })
-  return those.map(({ next }) => next.startAfter)
+  return those.map(({ at }) => at)
 }
 
 /** Marks the payload of a job that must wait, because an attempt continues without it. */
@@ -131,8 +135,9 @@ export function giveBack(
   const settle = async (outcome: JobOutcome): Promise<void> => {
     if (outcome === 'done') return void (await boss.deleteJob(name, id))
     const isPostponed = 'postponedTo' in outcome
-    const retryAt = new Date(clock().getTime() + attempts.retryDelay * 1_000)
-    const startAfter = isPostponed ? outcome.postponedTo : retryAt
+    const startAfter = isPostponed
+      ? secondsUntil(outcome.postponedTo, clock())
+      : attempts.retryDelay
     const isChanged = isPostponed && Object.keys(outcome.payload).length > 0
     await boss.update(name, isChanged ? outcome.payload : payload, { id, startAfter })
   }

@@ -49,10 +49,11 @@ async function work(
   queue: Queue<Payload>,
   jobs: number,
   handle?: Handler<Payload>,
+  clock = app.clock,
 ): Promise<string[]> {
   const marks: string[] = []
   const log = pino({ level: 'silent' })
-  const worker = await workQueue<Payload>({ ...app, log }, queue, async (payloads) => {
+  const worker = await workQueue<Payload>({ ...app, clock, log }, queue, async (payloads) => {
     marks.push(...payloads.map(({ mark }) => mark))
     return handle ? handle(payloads) : payloads.map(() => 'done')
   })
@@ -160,6 +161,18 @@ test('a postponed job runs when it is due, without waiting for polling', { retry
   })
   // Polling alone would take two seconds each time.
   expect(performance.now() - start).toBeLessThan(6_000)
+})
+
+test('a postponed job waits as long as it should, also where the clock is wrong', async () => {
+  const queue = await makeQueue()
+  await add(queue, 'again')
+  const clock = () => new Date(Date.now() + 7_200_000)
+  let runs = 0
+  const handle: Handler<Payload> = ([payload]) => {
+    const postponedTo = new Date(clock().getTime() + 200)
+    return Promise.resolve([++runs < 2 ? { postponedTo, payload: { ...payload } } : 'done'])
+  }
+  expect(await work(queue, 2, handle, clock)).toEqual(['again', 'again'])
 })
 
 test('a demoted job that becomes a dead letter can be retried', async () => {
