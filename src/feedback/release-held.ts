@@ -68,8 +68,10 @@ export const retryMail = defineAction({
   role: 'operator',
   input: z.object({ to: z.string().optional().meta({ value: 'ADDRESS' }) }),
   messages: {
-    retried: (count: number) =>
-      count === 1 ? '1 waiting mail is tried now.' : `${count} waiting mails are tried now.`,
+    retried: (count: number) => {
+      if (count === 0) return 'No mail can be tried now. "outbox waiting" says why mail waits.'
+      return count === 1 ? '1 waiting mail is tried now.' : `${count} waiting mails are tried now.`
+    },
   },
   async run(tx, { to }, context: ActionContext<'boss' | 'config'>) {
     const { boss, at, config, count: before } = context

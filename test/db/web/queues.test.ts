@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { operations } from '../../../src/cli/queue.ts'
+import { uuidv7 } from '../../../src/world.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { runCommand } from '../../support/command.ts'
 import { signedInBrowser } from './browser.ts'
@@ -80,4 +81,18 @@ test('the command line pauses, lists and resumes', async () => {
   await site.report(ann, sampleMessage('printed'))
   expect((await run('jobs', 'analyze-report')).stdout).toContain('"reportId"')
   expect((await run('chores')).stdout).toMatch(/^keep-house +\S+ .*not yet/m)
+})
+
+test('mail of a paused queue has no button that sends it', async () => {
+  await site.app.pool.query(
+    `insert into letters (id, reporter_id, address, kind, state, created_at, encoding, content)
+     values ($1, $2, 'ann@reporters.example', 'advice', 'queued', now(), 'identity', '')`,
+    [uuidv7(new Date()), ann.id],
+  )
+  await desk.post(page, { do: 'pause', queue: 'send-letter', reason: 'a restore' })
+  const paused = await text('/admin/outbox/waiting')
+  expect(paused).toContain('The queue is paused.')
+  expect(paused).not.toContain('Send all waiting mail now')
+  await desk.post(page, { do: 'resume', queue: 'send-letter' })
+  expect(await text('/admin/outbox/waiting')).toContain('Send all waiting mail now')
 })
