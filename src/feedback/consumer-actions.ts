@@ -327,10 +327,12 @@ function defineDecision(
   state: 'accepted' | 'refused',
   about: Pick<Action, 'name' | 'summary' | 'audit' | 'role'>,
 ) {
+  const requestsWere = (count: number) =>
+    count > 1 ? `${count} requests were ${state}.` : `The request was ${state}.`
   return defineAction({
     ...about,
     input: z.object({ id: z.string().meta({ argument: 'ID' }) }),
-    messages: { [state]: `The request was ${state}.` } as Record<typeof state, string>,
+    messages: { [state]: requestsWere } as Record<typeof state, typeof requestsWere>,
     async run(tx, { id }, { at, reporterId }) {
       const request = isId(id) ? await findEnrollmentById(tx, id) : undefined
       const { wish, consumerId = null, address } = request ?? {}

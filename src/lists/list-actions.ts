@@ -62,6 +62,11 @@ export const removeListExemption = defineAction({
 /** Exemption periods of a delisted name in days; `good` has no end. */
 export const exemptionTerms = ['30', '90', '365', 'good'] as const
 
+/** The message about one request, or about several that were decided together. */
+function requestsWere(count: number, decided: string): string {
+  return count > 1 ? `${count} requests were ${decided}.` : `The request was ${decided}.`
+}
+
 const id = z.string().meta({ argument: 'ID' })
 
 /** Delists a name whose owner asked for it; the answer is shown to the requester. */
@@ -75,7 +80,7 @@ export const acceptDelisting = defineAction({
     answer: z.string().default(''),
     exempt: oneOf(exemptionTerms).optional(),
   }),
-  messages: { accepted: 'The request was accepted.' },
+  messages: { accepted: (count) => requestsWere(count, 'accepted') },
   async run(tx, { id: requestId, answer, exempt }, context) {
     const { at, reporterId } = context
     const request = await decideRequest(tx, requestId, 'accepted', { answer, at, reporterId })
@@ -102,7 +107,7 @@ export const refuseDelisting = defineAction({
       'Write an answer. The requester needs to know why the request was refused.',
     ),
   }),
-  messages: { refused: 'The request was refused.' },
+  messages: { refused: (count) => requestsWere(count, 'refused') },
   async run(tx, { id: requestId, answer }, { at, reporterId }) {
     const request = await decideRequest(tx, requestId, 'refused', { answer, at, reporterId })
     return { done: 'refused', audit: `${request.list}: ${request.name}` }

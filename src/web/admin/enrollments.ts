@@ -7,7 +7,7 @@ import { parseBlock } from '../../mail/ip-blocks.ts'
 import { scopeText } from '../../verdict/consumers.ts'
 import { uuidTime } from '../../world.ts'
 import type { Site } from '../site.ts'
-import { choiceOrFirstParam, listPage, textParam, uuidParam } from './list-page.ts'
+import { choiceOrFirstParam, DECISIONS_SHOWN, listPage, textParam, uuidParam } from './list-page.ts'
 
 const ADDRESS_CHARS_MAX = 320
 
@@ -49,11 +49,13 @@ export function enrollmentRoutes(site: Site): Router {
       }))
     },
     next: ({ id }) => ({ before: id }),
+    linesMax: DECISIONS_SHOWN,
     data: () => ({ states }),
     form: {
       at: '/:id',
       actions: { accept: acceptEnrollment, refuse: refuseEnrollment },
       fields: (req) => ({ id: req.params['id'] }),
+      many: 'id',
     },
   })
 }

@@ -3,6 +3,7 @@ import { type Attempt, listRateLimits, type RateLimit } from '../../db/limits.ts
 import type { Db } from '../../db/pool.ts'
 import { findReporter, listReporterEmails } from '../../db/reporters.ts'
 import { findRawMessage } from '../../db/reports.ts'
+import { listFoundReports } from '../../db/search.ts'
 import { findShadowBan, listHeldReports, listShadowBans } from '../../db/shadow-bans.ts'
 import {
   limitBehaviors,
@@ -161,7 +162,13 @@ export function shadowRoutes(site: Site): Router {
       cursor: { before: uuidParam },
       read: async (page, { req }) => {
         const { id: reporterId } = await requireBanned(req.params['id'], site)
-        return listHeldReports(pool, { ...page, reporterId })
+        const rows = await listHeldReports(pool, { ...page, reporterId })
+        const found = await listFoundReports(
+          pool,
+          rows.map(({ id }) => id),
+        )
+        const foundOf = new Map(found.map((one) => [one.id, one]))
+        return rows.map((row) => ({ ...foundOf.get(row.id), ...row }))
       },
       next: ({ id }) => ({ before: id }),
       data: async ({ req }) => {
@@ -171,6 +178,7 @@ export function shadowRoutes(site: Site): Router {
       form: {
         actions: { lift: liftBan, release: releaseHeldReports, drop: dropHeldReports },
         fields: (req) => ({ reporter: req.params['id'] }),
+        many: 'report',
       },
       after: [banReporter],
     }),

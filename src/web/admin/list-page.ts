@@ -6,6 +6,8 @@ import type { Site } from '../site.ts'
 import { type AdminPage, adminPage, type PageCall, pathOf } from './page.ts'
 
 const LINES = 50
+/** Lines with evidence and a decision are high: so many of them are on a page. */
+export const DECISIONS_SHOWN = 8
 
 type Params = Readonly<Record<string, string | undefined>>
 /** Parses each parameter of the address; an absent one is empty. */
@@ -22,6 +24,8 @@ type ListPage<Row, Filters extends Params, Cursor extends Params> = AdminPage & 
     given: Filters & Cursor & { limit: number },
     call: PageCall,
   ) => Promise<readonly Row[]> | readonly Row[]
+  /** The number of rows of a page, if not the usual one. */
+  linesMax?: number
   /** The parameters `cursor` for the page after a row; absent if there is a single page. */
   next?: (last: Row) => Readonly<Record<string, string>>
 }
@@ -31,14 +35,14 @@ export function listPage<
   Row,
   Filters extends Params = Record<never, never>,
   Cursor extends Params = Record<never, never>,
->(site: Site, { read, next, ...page }: ListPage<Row, Filters, Cursor>): Router {
+>(site: Site, { read, next, linesMax = LINES, ...page }: ListPage<Row, Filters, Cursor>): Router {
   const data = async (call: PageCall) => {
     const { req } = call
     const base = pathOf(req, page.form?.at)
     const filters = readParams(req, page.filters)
     const cursor = readParams(req, page.cursor)
-    const rows = await read({ ...filters, ...cursor, limit: LINES + 1 }, call)
-    const lines = next ? rows.slice(0, LINES) : rows
+    const rows = await read({ ...filters, ...cursor, limit: linesMax + 1 }, call)
+    const lines = next ? rows.slice(0, linesMax) : rows
     const last = rows.length > lines.length ? lines.at(-1) : undefined
     return {
       ...{ base, lines },

@@ -1,5 +1,10 @@
 import type { Router } from 'express'
-import { type DelistingState, listDelistings, listExemptions } from '../../db/listings.ts'
+import {
+  type DelistingState,
+  findListings,
+  listDelistings,
+  listExemptions,
+} from '../../db/listings.ts'
 import {
   acceptDelisting,
   exemptFromLists,
@@ -7,11 +12,12 @@ import {
   refuseDelisting,
   removeListExemption,
 } from '../../lists/list-actions.ts'
+import { listedKinds, type Listing, listNames } from '../../verdict/lists/list.ts'
 import { DECISION_DAYS, decisionDue } from '../../verdict/lists/questions.ts'
 import { uuidTime } from '../../world.ts'
 import type { Form } from '../pages/form.ts'
 import type { Site } from '../site.ts'
-import { choiceOrFirstParam, listPage, textParam, uuidParam } from './list-page.ts'
+import { choiceOrFirstParam, DECISIONS_SHOWN, listPage, textParam, uuidParam } from './list-page.ts'
 
 /** Returns the chosen term in days, as text for the action; undefined if the term is permanent. */
 export function daysOfTerm(form: Form): string | undefined {
@@ -31,19 +37,36 @@ export function delistingAdminRoutes(site: Site): Router {
     cursor: { before: uuidParam },
     read: async (page) => {
       const rows = await listDelistings(site.pool, page)
+      const listings = await listingsOf(rows, site)
       return rows.map((row) => {
         const askedAt = uuidTime(row.id)
-        return { ...row, askedAt, dueAt: decisionDue(askedAt) }
+        const listing = listings.find(({ list, name }) => list === row.list && name === row.name)
+        const kind = listedKinds[row.list]
+        return { ...row, kind, listing, askedAt, dueAt: decisionDue(askedAt) }
       })
     },
     next: ({ id }) => ({ before: id }),
+    linesMax: DECISIONS_SHOWN,
     data: () => ({ states, days: DECISION_DAYS, terms: exemptionTerms, now: site.clock() }),
     form: {
       at: '/:id',
       actions: { accept: acceptDelisting, refuse: refuseDelisting },
       fields: (req) => ({ id: req.params['id'] }),
+      many: 'id',
     },
   })
+}
+
+/** The entries of the lists, present or past, about which people ask. */
+async function listingsOf(rows: readonly Pick<Listing, 'list' | 'name'>[], { pool }: Site) {
+  const named = listNames.map((list) =>
+    findListings(
+      pool,
+      list,
+      rows.flatMap((row) => (row.list === list ? [row.name] : [])),
+    ),
+  )
+  return (await Promise.all(named)).flat()
 }
 
 const NAME_CHARS_MAX = 253

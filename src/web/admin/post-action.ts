@@ -1,6 +1,13 @@
 import type { Request, Response } from 'express'
 import { z } from 'zod'
-import { type Action, messageOf, type Outcome, runAction } from '../../actions.ts'
+import {
+  type Action,
+  type InputProblem,
+  messageOf,
+  type Outcome,
+  runAction,
+} from '../../actions.ts'
+import { CallerError } from '../../errors.ts'
 import { concealKeys } from '../../mail/conceal-keys.ts'
 import type { Reporter } from '../../db/reporters.ts'
 import { includesRole } from '../../roles.ts'
@@ -10,7 +17,7 @@ import { isPasswordFresh, notePassword } from '../pages/session.ts'
 import { requireReporter } from '../pages/signed-in.ts'
 import { tokenField, visitOf } from '../pages/visit.ts'
 import { searchParamsOf } from '../search-params.ts'
-import { message } from '../../texts/messages.ts'
+import { message, type Texts } from '../../texts/messages.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import {
@@ -42,6 +49,8 @@ export type ActionPage = {
   show?: (req: Request, res: Response, refused: RefusedForm) => unknown
   /** Fields that the form has under another name, or that come from the path. */
   fields?: (req: Request, form: Form) => Given | Promise<Given>
+  /** The field that has several values, called `ids`, when a form decides about many lines. */
+  many?: string
   /** Labels of fields, which are put in front of the problems with the fields. */
   labels?: Readonly<Record<string, string>>
   bytesMax?: number
@@ -61,7 +70,12 @@ export function postAction(site: Site, page: ActionPage) {
     const asksPassword = action.asksPassword && includesRole(person.role, action.role)
     if (asksPassword && !(await isConfirmed(req, res, { site, form, person }))) return
     const given = { ...givenIn(action, form), ...(await page.fields?.(req, form)) }
-    const outcome = await runAction(action, given, site, person)
+    const many = page.many !== undefined && form.text('selected') !== undefined ? page.many : ''
+    const run = (fields: Given) => runAction(action, { ...given, ...fields }, site, person)
+    const outcome =
+      many === ''
+        ? await run({})
+        : await runEach(form.texts('ids'), (id) => run({ [many]: id }), visitOf(req).texts)
     if ('proposed' in outcome) return res.redirect(303, '/admin/deletions?done=proposed')
     if (!('problems' in outcome))
       return res.redirect(303, concealKeys(withDone(page.back(req, outcome, form), outcome)))
@@ -75,6 +89,36 @@ export function postAction(site: Site, page: ActionPage) {
   }
   // The role is checked before the form is read, and again for the chosen action.
   return [allow, declareRoles(handle, permissions)]
+}
+
+const MANY_MAX = 100
+
+/** Runs an action for each of several lines; the counts of its outcomes are added up. */
+async function runEach(
+  ids: readonly string[],
+  run: (id: string) => ReturnType<typeof runAction>,
+  texts: Texts,
+): Promise<Outcome> {
+  let [decided, count] = [0, 0]
+  let last: Outcome = { problems: [{ message: texts('list.selectFirst') }] }
+  const problems: InputProblem[] = []
+  for (const id of [...new Set(ids)].slice(0, MANY_MAX)) {
+    const outcome = await run(id).catch((error: unknown) => {
+      if (!(error instanceof CallerError)) throw error
+      return { problems: [{ message: error.message }] }
+    })
+    if ('problems' in outcome) problems.push(...outcome.problems)
+    else if ('done' in outcome) {
+      decided++
+      count += outcome.count ?? 0
+      last = outcome
+    } else if ('unchanged' in outcome) last = outcome
+  }
+  if (problems.length === 0) {
+    return 'done' in last ? { ...last, count: last.count === undefined ? decided : count } : last
+  }
+  const before = decided === 0 ? [] : [{ message: texts('list.decided', { n: decided }) }]
+  return { problems: [...before, ...problems] }
 }
 
 const proofFields = ['now', 'now_code', tokenField]

@@ -254,7 +254,7 @@ test('a request from another site, or for an unlisted name, has no effect', asyn
 })
 
 test('requests are listed on pages without a gap', async () => {
-  for (let n = 0; n < 60; n++) {
+  for (let n = 0; n < 14; n++) {
     await askFor(hard, new Browser(site.url, { 'x-forwarded-for': `198.51.100.${n}` }))
     await site.app.pool.query(`update delisting_requests set name = id::text`)
   }
@@ -263,7 +263,7 @@ test('requests are listed on pages without a gap', async () => {
   const second = await pageOf(`/admin/delistings${next.replace('&amp;', '&')}`, desk)
   const idsIn = (html: string) => [...html.matchAll(/admin\/delistings\/([0-9a-f-]{36})"/g)]
   const ids = [...idsIn(first), ...idsIn(second)].map(([, id]) => id)
-  expect(new Set(ids).size).toBe(60)
+  expect(new Set(ids).size).toBe(14)
   expect(ids).toEqual([...ids].sort().reverse())
 })
 
