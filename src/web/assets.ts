@@ -27,6 +27,7 @@ const assets = {
   live: script('live.js'),
   times: script('times.js'),
   graph: script('graph.js'),
+  copy: script('copy.js'),
   icon: asset('icon.svg', 'image/svg+xml'),
 }
 

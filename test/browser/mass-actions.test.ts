@@ -26,7 +26,7 @@ test.for([
   await page.goto(`${site.url}/admin/reports`)
   await page.getByRole('searchbox').fill('subject:watches')
   await page.getByRole('button', { name: 'Search' }).click()
-  expect(await page.getByRole('status').textContent()).toBe('3 reports found.')
+  expect(await page.getByRole('status').first().textContent()).toBe('3 reports found.')
   await page.getByRole('checkbox').nth(0).check()
   await page.getByRole('checkbox').nth(2).check()
   await page.locator('fieldset select[name=kind]').selectOption('retract')

@@ -11,13 +11,19 @@ import {
   turnOffSecondStep,
   turnOnSecondStep,
 } from '../../people/second-step.ts'
-import { type Form, type FormReader, readShortForm } from '../pages/form.ts'
+import { type Form, type FormReader, readForm } from '../pages/form.ts'
 import { type OwnCall, ownFormPage } from '../pages/form-page.ts'
-import { qrCode, sendPage } from '../pages/render.ts'
+import {
+  KEPT_FORM_BYTES_MAX,
+  type KeptForm,
+  keptField,
+  keptIn,
+  sendKept,
+} from '../pages/kept-form.ts'
+import { localPath, qrCode, sendPage } from '../pages/render.ts'
 import { closeSession, openSession, saveSession } from '../pages/session.ts'
-import { localPath } from '../pages/sign-in.ts'
 import { limitSignIn } from '../pages/signed-in.ts'
-import { visitOf } from '../pages/visit.ts'
+import { setReporter, visitOf } from '../pages/visit.ts'
 import type { Site } from '../site.ts'
 import { isProven, proofFault } from './password.ts'
 
@@ -109,10 +115,12 @@ export function secondStepCodeRoutes(site: CodeNeeds): Router {
   router.get('/sign-in/code', async (req, res) => {
     if (visitOf(req).reporter) return res.redirect(303, localPath(req.query['next']))
     if (!(await awaited(req, site))) return res.redirect(303, '/sign-in?done=over')
-    sendCode(req, res, undefined, localPath(req.query['next']))
+    sendCode(req, res, { next: localPath(req.query['next']) })
   })
   router.post('/sign-in/code', async (req, res) => {
-    const form = await readShortForm(req, res, site)
+    const limits = { bytesMax: KEPT_FORM_BYTES_MAX, partBytesMax: KEPT_FORM_BYTES_MAX }
+    const form = await readForm(req, res, site, limits)
+    const kept = keptIn(form)
     const awaiting = await awaited(req, site)
     const reporter = awaiting && (await findAccount(site.pool, awaiting.reporterId))
     if (!awaiting || !reporter || !isStillValid(reporter, awaiting.passwordMark)) {
@@ -124,11 +132,15 @@ export function secondStepCodeRoutes(site: CodeNeeds): Router {
     const next = localPath(form.text('next'))
     if (await takeCode(keys, reporter.id, form.text('code') ?? '', now)) {
       await openSession(req, reporter, awaiting.isRemembered ? 'remembered' : 'passing', site)
+      if (kept) {
+        setReporter(req, reporter)
+        return sendKept(req, res, kept)
+      }
       return res.redirect(303, next)
     }
     awaiting.tries += 1
     await saveSession(req)
-    sendCode(req, res, visitOf(req).texts('account.secondStep.wrong'), next)
+    sendCode(req, res, { fault: visitOf(req).texts('account.secondStep.wrong'), next, kept })
   })
   return router
 }
@@ -152,11 +164,14 @@ async function awaited(req: Request, site: CodeNeeds) {
   return undefined
 }
 
-function sendCode(req: Request, res: Response, fault: string | undefined, next: string): void {
+type CodePage = { fault?: string; next: string; kept?: KeptForm | undefined }
+
+/** Shows the page that asks for a code. */
+export function sendCode(req: Request, res: Response, { fault, next, kept }: CodePage): void {
   sendPage(req, res, {
     view: 'pages/account/code',
     title: visitOf(req).texts('account.secondStep.title'),
     status: fault === undefined ? 200 : 401,
-    data: { next, faults: fault === undefined ? {} : { code: fault } },
+    data: { next, kept: keptField(kept), faults: fault === undefined ? {} : { code: fault } },
   })
 }

@@ -13,7 +13,7 @@ export type Form = {
   /** The first field of that name, trimmed; undefined if absent. */
   text: (name: string) => string | undefined
   texts: (name: string) => string[]
-  /** The names and texts of all fields, in order. */
+  /** The names and whole texts of all fields but files, in order. */
   fields: () => [name: string, text: string][]
   /** The exact bytes of the first field of that name. */
   bytes: (name: string) => Buffer | undefined
@@ -89,7 +89,10 @@ function formOf(parts: readonly FormPart[]): Form {
   return {
     text: (name) => named(name).map(textOf)[0],
     texts: (name) => named(name).map(textOf),
-    fields: () => parts.map((part) => [part.name, textOf(part)]),
+    fields: () =>
+      parts.flatMap(({ name, fileName, content }) =>
+        fileName === undefined ? [[name, content.toString().replaceAll('\0', '')]] : [],
+      ),
     bytes: (name) => named(name)[0]?.content,
     isCut: (name) => named(name)[0]?.isCut ?? false,
     files: (name) =>

@@ -5,9 +5,8 @@ import { ProblemError, problems } from '../problem.ts'
 import { guideOf, listGuides } from '../reporting/guides.ts'
 import type { Site } from '../site.ts'
 import { type FormReader, readShortForm } from './form.ts'
+import { localPath, sendPage } from './render.ts'
 import { sampleGraphs } from './sample-graphs.ts'
-import { sendPage } from './render.ts'
-import { localPath } from './sign-in.ts'
 import { rememberLanguage, useEnglish, visitOf } from './visit.ts'
 
 /** The home page, the list of problem types that API responses link to, and the style guide. */

@@ -55,6 +55,12 @@ export function isUuid(value: unknown): value is string {
   return typeof value === 'string' && UUID.test(value)
 }
 
+/** Returns a path on this site; `otherwise` for anything else. */
+export function localPath(value: unknown, otherwise = '/report'): string {
+  if (typeof value !== 'string' || !/^\/(?![/\\])[\x21-\x7e]*$/.test(value)) return otherwise
+  return value.includes('\\') || value.length > 500 ? otherwise : value
+}
+
 /** A page of a list, and the query for the next page. */
 export type ListPage<Row> = { lines: Row[]; next: string | undefined }
 

@@ -31,12 +31,14 @@ import { reportRoutes } from '../reporting/report-form.ts'
 import { sentRoutes } from '../reporting/sent.ts'
 import { webAppRoutes } from '../reporting/web-app.ts'
 import type { Site } from '../site.ts'
+import type { FormReader } from './form.ts'
 import { helpRoutes, homeRoutes, languageRoutes } from './home.ts'
+import { keepForm } from './kept-form.ts'
 import { lettersOffRoutes } from './letters-off.ts'
 import { contentPolicy, sendPage } from './render.ts'
 import { sessions } from './session.ts'
 import { relayRoutes, settingsRoutes } from './settings.ts'
-import { signInRoutes } from './sign-in.ts'
+import { sendSignIn, signInRoutes } from './sign-in.ts'
 import { sameOrigin, SignInNeeded } from './signed-in.ts'
 import { statisticsRoutes } from './statistics.ts'
 import { visitOf, identifyVisitor } from './visit.ts'
@@ -105,10 +107,12 @@ function pageHeaders(publicUrl: string) {
   }
 }
 
-function errorPages(site: Pick<Site, 'log'>) {
-  return (error: unknown, req: Request, res: Response, next: NextFunction): void => {
+function errorPages(site: Pick<Site, 'log' | 'config'> & FormReader) {
+  return async (error: unknown, req: Request, res: Response, next: NextFunction) => {
     void next
     if (error instanceof SignInNeeded) {
+      const kept = await keepForm(req, res, site)
+      if (kept) return sendSignIn(req, res, { next: '', status: 401, kept }, site.config)
       return res.redirect(303, `/sign-in?next=${encodeURIComponent(req.originalUrl)}`)
     }
     const failure = failureOf(error, req, site.log)

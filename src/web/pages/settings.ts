@@ -12,8 +12,8 @@ import { mailInAddressOf, makeMailInAddress } from '../../reports/take-mailed.ts
 import type { Texts } from '../../texts/messages.ts'
 import type { Site } from '../site.ts'
 import type { Form, FormReader } from './form.ts'
+import { localPath } from './render.ts'
 import { ownFormPage } from './form-page.ts'
-import { localPath } from './sign-in.ts'
 
 type RelayNeeds = Pick<Site, 'pool' | 'boss' | 'clock' | 'config'> & FormReader
 

@@ -2,8 +2,10 @@ import { type Request, type Response, Router } from 'express'
 import type { Reporter } from '../../db/reporters.ts'
 import { takeForm } from '../reporting/report-form.ts'
 import type { Site } from '../site.ts'
-import { type FormReader, readShortForm } from './form.ts'
-import { sendPage } from './render.ts'
+import { sendCode } from '../account/second-step.ts'
+import { type FormReader, readForm, readShortForm } from './form.ts'
+import { KEPT_FORM_BYTES_MAX, type KeptForm, keptField, keptIn, sendKept } from './kept-form.ts'
+import { localPath, sendPage } from './render.ts'
 import { awaitSecondStep, closeSession, openSession } from './session.ts'
 import { takePassword } from './signed-in.ts'
 import { setReporter, visitOf } from './visit.ts'
@@ -27,14 +29,18 @@ export function signInRoutes(site: Needs): Router {
     show(req, res, { next, status: 200, done: isForRole ? 'role' : req.query['done'] })
   })
   router.post('/sign-in', async (req, res) => {
-    const form = await readShortForm(req, res, site)
+    const limits = { bytesMax: KEPT_FORM_BYTES_MAX, partBytesMax: KEPT_FORM_BYTES_MAX }
+    const form = await readForm(req, res, site, limits)
     const asked = localPath(form.text('next'), '')
+    const kept = keptIn(form)
     const caller = await takePassword(req, form, site)
-    if (!caller) return show(req, res, { next: asked, status: 401, wrong: true })
+    const typed = form.text('user[email_or_login]')
+    if (!caller) return show(req, res, { next: asked, status: 401, wrong: true, typed, kept })
     const { id, email, role, life } = caller
     const next = asked || landingOf(caller)
     if (caller.hasTotp) {
       await awaitSecondStep(req, caller, site.clock())
+      if (kept) return sendCode(req, res, { next, kept })
       return res.redirect(303, `/sign-in/code?next=${encodeURIComponent(next)}`)
     }
     const open = () => openSession(req, caller, life, site)
@@ -44,6 +50,7 @@ export function signInRoutes(site: Needs): Router {
     await (isReporting ? site.outage.run(open, () => undefined) : open())
     setReporter(req, reporter)
     if (isReporting) return takeForm(req, res, site, form, reporter)
+    if (kept) return sendKept(req, res, kept)
     res.redirect(303, next)
   })
   router.post('/sign-out', async (req, res) => {
@@ -55,9 +62,19 @@ export function signInRoutes(site: Needs): Router {
   return router
 }
 
-type SignInAnswer = { next: string; status: number; wrong?: boolean; done?: unknown }
+type SignInAnswer = {
+  next: string
+  status: number
+  wrong?: boolean
+  done?: unknown
+  /** The email address as typed. */
+  typed?: string | undefined
+  /** What its sender can send after signing in. */
+  kept?: KeptForm | undefined
+}
 
-function sendSignIn(
+/** Shows the page to sign in. */
+export function sendSignIn(
   req: Request,
   res: Response,
   answer: SignInAnswer,
@@ -78,7 +95,9 @@ function sendSignIn(
     data: {
       next: answer.next,
       wrong: answer.wrong ?? false,
-      note: notes[String(answer.done)],
+      email: answer.typed,
+      kept: keptField(answer.kept),
+      note: answer.kept ? texts('kept.signIn') : notes[String(answer.done)],
       trial: isTrial && texts('trial.accounts', { file: `${dataDir}/accounts.json` }),
       organization: oidc?.name,
       way: `/sign-in/organization?next=${encodeURIComponent(answer.next)}`,
@@ -89,10 +108,4 @@ function sendSignIn(
 /** The page after signing in: people with a role come to see how the site does. */
 function landingOf({ role }: Pick<Reporter, 'role'>): string {
   return role ? '/admin' : '/report'
-}
-
-/** Returns a path on this site; `otherwise` for anything else. */
-export function localPath(value: unknown, otherwise = '/report'): string {
-  if (typeof value !== 'string' || !/^\/(?![/\\])[\x21-\x7e]*$/.test(value)) return otherwise
-  return value.includes('\\') || value.length > 500 ? otherwise : value
 }

@@ -163,7 +163,13 @@ const administration: Record<string, FormsOf> = {
   '/admin/rules/edit': () =>
     ['check', 'try', 'apply'].map((word) => {
       const content = ruleText('FWD', 'report.kind == "spam"', 9)
-      return { at: '/admin/rules/edit', fields: { content, base: '1', last: '50', do: word } }
+      const fields = { content, base: '1', last: '50', do: word }
+      // Rules that were not tested are not applied.
+      return {
+        at: '/admin/rules/edit',
+        fields,
+        ...(word === 'apply' && ({ isRefused: true } as const)),
+      }
     }),
   '/admin/rules/versions/:version': () => [{ at: '/admin/rules/versions/1' }],
   '/admin/delistings/exemptions': () => [

@@ -246,7 +246,9 @@ async function fillAdmin({ app }: WebSite, desk: Browser): Promise<void> {
   const days = { firstSeen: at, lastSeen: at, subjects: ['News'], unsubscribeHost: 'example.net' }
   await keepProposal(pool, { signer: 'example.net', listId: '', ...seen, ...days })
   const rules = { content: ruleText('WORD', 'report.kind == "spam"', 5), base: '0', note: 'Why' }
-  await desk.post('/admin/rules/edit', { ...rules, do: 'apply' })
+  const shown = await (await desk.post('/admin/rules/edit', { ...rules, do: 'try' })).text()
+  const proof = /name="proof" value="([^"]+)"/.exec(shown)?.[1] ?? ''
+  await desk.post('/admin/rules/edit', { ...rules, proof, do: 'apply' })
   const day = { sent: 40, unwanted: 30, recipients: 90, complaints: 0, bounces: 2, reads: 0 }
   const counts = { ...day, sentLastHour: 12, unwantedLastHour: 11 }
   const suspect = {

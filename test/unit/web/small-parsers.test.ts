@@ -5,7 +5,7 @@ import { duration } from '../../../src/texts/messages.ts'
 import { parseBase64, urlencodedField } from '../../../src/web/bodies/body-tasks.ts'
 import { chooseLanguage } from '../../../src/texts/choose-language.ts'
 import { createMultipartParser, type FormParser } from '../../../src/web/bodies/multipart.ts'
-import { localPath } from '../../../src/web/pages/sign-in.ts'
+import { localPath } from '../../../src/web/pages/render.ts'
 import { parseRemarks } from '../../../src/web/submit.ts'
 import { createUrlencodedParser } from '../../../src/web/bodies/urlencoded.ts'
 

@@ -233,20 +233,5 @@
     window.scrollTo(0, 0)
   }
 
-  /** Adds the buttons that copy an address. */
-  function offerCopies() {
-    if (!navigator.clipboard) return
-    for (const button of document.querySelectorAll('[data-copy]')) {
-      button.hidden = false
-      button.addEventListener('click', async () => {
-        await navigator.clipboard.writeText(
-          document.getElementById(button.dataset.copy).textContent,
-        )
-        button.textContent = button.dataset.copied
-      })
-    }
-  }
-
   enhance()
-  offerCopies()
 })()

@@ -1,0 +1,77 @@
+import type { Request, Response } from 'express'
+import { z } from 'zod'
+import { type Form, type FormReader, readForm } from './form.ts'
+import { localPath, sendPage } from './render.ts'
+import { tokenField, visitOf } from './visit.ts'
+
+/** A form that could not be sent because the session had ended: its address and its fields. */
+export type KeptForm = z.output<typeof keptSchema>
+
+const FIELDS_MAX = 300
+const keptSchema = z.object({
+  target: z.string(),
+  fields: z.array(z.tuple([z.string(), z.string()])).max(FIELDS_MAX),
+})
+
+/** The pages whose forms contain no password, besides the fields below. */
+const areas = ['/admin/', '/reports/', '/relays', '/settings']
+const secretFields = ['now', 'now_code', tokenField]
+/** Maximum size of a kept form in bytes. */
+const KEPT_BYTES_MAX = 100_000
+/** As a field of another form, each byte may become six: `&quot;` of JSON, percent-encoded. */
+export const KEPT_FORM_BYTES_MAX = KEPT_BYTES_MAX * 6 + 64_000
+
+/**
+ * Reads a form that a visitor who is not signed in sent from one of our pages, so that it can be
+ * sent again after signing in. Undefined if its page is not known to be free of secrets, if it is
+ * too large, or if it may come from another site.
+ */
+export async function keepForm(
+  req: Request,
+  res: Response,
+  site: FormReader,
+): Promise<KeptForm | undefined> {
+  const isSmall = Number(req.headers['content-length'] ?? Number.NaN) <= KEPT_BYTES_MAX
+  if (!isSmall || !mayKeep(req) || req.readableEnded) return undefined
+  const limits = { bytesMax: KEPT_BYTES_MAX, partBytesMax: KEPT_BYTES_MAX }
+  // Whatever is wrong with the form: its sender is led to the sign-in page.
+  const form = await readForm(req, res, site, limits).catch(() => undefined)
+  return form && keptOf(req, form)
+}
+
+function mayKeep({ method, headers, originalUrl }: Request): boolean {
+  const isFromHere = headers['sec-fetch-site'] === 'same-origin'
+  return method === 'POST' && isFromHere && areas.some((area) => originalUrl.startsWith(area))
+}
+
+function keptOf(req: Request, form: Form): KeptForm {
+  const fields = form.fields().filter(([name]) => !secretFields.includes(name))
+  return { target: req.originalUrl, fields }
+}
+
+/** The hidden field of a kept form in the forms for signing in. */
+export function keptField(kept: KeptForm | undefined): string | undefined {
+  return kept && JSON.stringify(kept)
+}
+
+/** The kept form in a form for signing in; undefined if there is none. */
+export function keptIn(form: Form): KeptForm | undefined {
+  const text = form.bytes('kept')?.toString() ?? ''
+  if (text === '' || text.length > KEPT_BYTES_MAX * 2) return undefined
+  try {
+    const read = keptSchema.safeParse(JSON.parse(text))
+    const isOurs = read.success && areas.some((area) => read.data.target.startsWith(area))
+    return isOurs ? read.data : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Shows a kept form to the person who signed in again, who may send it now. */
+export function sendKept(req: Request, res: Response, { target, fields }: KeptForm): void {
+  sendPage(req, res, {
+    view: 'pages/send-again',
+    title: visitOf(req).texts('kept.title'),
+    data: { target: localPath(target, '/'), fields },
+  })
+}
