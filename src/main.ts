@@ -211,12 +211,11 @@ const commands: Record<string, Command> = {
   },
   networks: operatorCommand(() => import('./cli/networks.ts')),
   contact: {
-    usage: 'contact IP',
-    summary: 'ask the Internet registries for the abuse contact of an address; needs no database',
+    usage: 'contact IP | URL',
+    summary: 'ask who can stop an address, or the page of a URL without opening it; no database',
     async run({ args, config }) {
-      const { askForContact, openRdap, parseContact } = await import('./processes/open-network.ts')
-      const io = { print: say, complain }
-      return (await askForContact(parseContact(args), openRdap(config), io)) ? 0 : 1
+      const { runContact } = await import('./processes/ask-for-contact.ts')
+      return (await runContact(args, config, { print: say, complain })) ? 0 : 1
     },
   },
   counters: {

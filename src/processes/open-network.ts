@@ -1,10 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import type { Config } from '../config.ts'
-import { UsageError } from '../errors.ts'
 import type { AskAboutClient } from '../judging/first-filter.ts'
 import type { Logger } from '../log.ts'
-import { parseIp } from '../mail/ip.ts'
 import { type Blacklists, createBlacklists } from '../net/blacklists.ts'
 import { createGuardedFetch } from '../net/guarded-http.ts'
 import { reachOf } from '../net/rdap/get-json.ts'
@@ -69,47 +66,4 @@ export function openRdap({ rdapBootstrapUrl }: Pick<Config, 'rdapBootstrapUrl'>)
     fetch: createGuardedFetch(reachOf(rdapBootstrapUrl).mayConnect),
     wait: (ms) => wait(ms),
   })
-}
-
-export function parseContact(args: readonly string[]): string {
-  const { positionals } = parseArgs({ args: [...args], options: {}, allowPositionals: true })
-  const [text, ...more] = positionals
-  const address = text === undefined ? undefined : parseIp(text)
-  if (!address || more.length > 0) throw new UsageError(['Use "contact IP" with one IP address.'])
-  return address.text
-}
-
-/**
- * Queries the registries for the abuse contact of an address and prints it. Returns true if a
- * contact was found; otherwise calls `complain` with the reason.
- */
-export async function askForContact(
-  ip: string,
-  rdap: Rdap | undefined,
-  io: { print: (text: string) => void; complain: (text: string) => void },
-): Promise<boolean> {
-  if (!rdap)
-    throw new UsageError([
-      'Registry look-ups are switched off because RDAP_BOOTSTRAP_URL is "none".',
-    ])
-  if (!rdap.mayAsk(ip))
-    throw new UsageError([`${ip} is not a public address, so it is in no registry.`])
-  const answer = await rdap.ask(ip)
-  if (answer.is === 'later') {
-    io.complain(`${answer.why} Try again after ${answer.retryAt.toISOString()}.`)
-    return false
-  }
-  const { cidrs, name, country, registry } = answer.network
-  io.print(
-    [
-      `address   ${ip}`,
-      `network   ${cidrs.join(' ')}`,
-      `name      ${name ?? '-'}`,
-      `country   ${country ?? '-'}`,
-      `registry  ${registry ?? '-'}`,
-      `contacts  ${answer.is === 'found' ? answer.contacts.join(' ') : '-'}`,
-    ].join('\n'),
-  )
-  if (answer.is === 'none') io.complain(answer.why)
-  return answer.is === 'found'
 }

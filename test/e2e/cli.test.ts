@@ -48,6 +48,7 @@ const misuses = [
   'contact 10.0.0.1',
   'contact 192.0.2.7',
   'contact 8.8.8.8 1.1.1.1',
+  'contact https://www.paypal.com/signin',
   'queue',
   'queue list analyze-report extra',
   'queue purge',

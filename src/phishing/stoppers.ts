@@ -1,0 +1,93 @@
+import cdns from './cdns.json' with { type: 'json' }
+import type { FoundPage } from './find-pages.ts'
+import { findPlatform, type Platform } from './platforms.ts'
+
+/**
+ * Who can stop a page: the platform on which it is published, one that redirects to it, the network
+ * of its host, a CDN in front of the host, or the registrar of its domain.
+ */
+export type Stopper = {
+  role: 'platform' | 'redirector' | 'host' | 'cdn' | 'registrar'
+  name: string
+  /** For abuse reports, the best first; empty when only a form is known, or nothing. */
+  addresses: readonly string[]
+  form?: string
+}
+
+/** A network in which addresses of the page's host are. */
+export type HostNetwork = {
+  asn: number | null
+  name: string | null
+  contacts: readonly string[]
+}
+
+/** The registrar of the page's domain. */
+export type DomainRegistrar = { registrar: string | null; contacts: readonly string[] }
+
+/** What was looked up about a page; nothing for what is not known. */
+export type LookedUp = {
+  networks: readonly HostNetwork[]
+  registrar: DomainRegistrar | undefined
+}
+
+/** Whom to look up for a page: only those who can do something about it alone. */
+export function isLookedUp(
+  page: Pick<FoundPage, 'accused'>,
+): Record<'host' | 'registrar', boolean> {
+  const { platform, scope } = page.accused
+  // Where a platform is known, its network and its domain are those of all its customers.
+  const isOfOwner = platform === undefined || platform.kind === 'dns'
+  return { host: isOfOwner, registrar: platform === undefined && scope === 'host' }
+}
+
+const byAsn = new Map(cdns.flatMap((cdn) => cdn.asns.map((asn) => [asn, cdn] as const)))
+
+/**
+ * Returns who can stop a page, in the order in which they are to be asked. A platform is asked
+ * instead of networks and registrars; the registrar is not asked about a page on the site of
+ * somebody else, because it could only stop the whole site.
+ */
+export function stoppersOf(page: FoundPage, { networks, registrar }: LookedUp): Stopper[] {
+  const { platform } = page.accused
+  const wanted = isLookedUp(page)
+  const redirecting = page.through.flatMap((hostname) => {
+    return findPlatform({ hostname, pathname: '/-' })?.platform ?? []
+  })
+  const hosts = wanted.host ? networks.map(hostOf) : []
+  return merged([
+    ...(platform ? [ofPlatform(platform, 'platform')] : []),
+    ...redirecting.map((one) => ofPlatform(one, 'redirector')),
+    ...hosts,
+    ...(wanted.registrar && registrar ? [ofRegistrar(registrar)] : []),
+  ])
+}
+
+function ofPlatform({ name, email, form }: Platform, role: 'platform' | 'redirector'): Stopper {
+  const addresses = email === undefined ? [] : [email]
+  return { role, name, addresses, ...(form !== undefined && { form }) }
+}
+
+function hostOf({ asn, name, contacts }: HostNetwork): Stopper {
+  const cdn = asn === null ? namedCdn(name) : byAsn.get(asn)
+  if (!cdn) return { role: 'host', name: name ?? 'unknown network', addresses: contacts }
+  const { email, form } = cdn
+  const addresses = email === undefined ? contacts : [email]
+  // A CDN with a form does not read mail.
+  if (form !== undefined) return { role: 'cdn', name: cdn.name, addresses: [], form }
+  return { role: 'cdn', name: cdn.name, addresses }
+}
+
+/** Registries name networks `CLOUDFLARENET`. */
+function namedCdn(network: string | null) {
+  return cdns.find(({ name }) => network?.toLowerCase().startsWith(name.toLowerCase()))
+}
+
+function ofRegistrar({ registrar, contacts }: DomainRegistrar): Stopper {
+  return { role: 'registrar', name: registrar ?? 'unknown registrar', addresses: contacts }
+}
+
+/** Joins those with the same role and contacts: a host often has addresses in one network. */
+function merged(stoppers: readonly Stopper[]): Stopper[] {
+  const keyOf = ({ role, addresses, form }: Stopper) => [role, form, ...addresses].join(' ')
+  return [...new Map(stoppers.toReversed().map((one) => [keyOf(one), one])).values()].toReversed()
+}
