@@ -75,7 +75,9 @@ export function findPages({ fields, body, links }: PageMessage, own: OwnNames): 
 
 /** An address without the signs at its end that may belong to the sentence around it. */
 function plainEnd({ url }: Link): string {
-  return url.replace(/[\W_]+$/, '')
+  let end = url.length
+  while (end > 0 && !/[a-z\d]/i.test(url[end - 1] ?? '')) end--
+  return url.slice(0, end)
 }
 
 /** `most`: the maximum weight of the link. */

@@ -257,6 +257,9 @@ function when(isSo: boolean, name: SignName): SignName[] {
 }
 
 const FIELD_CHARS_MAX = 4_000
+/** Maximum number of fields with the same name that are read, and length of a list's name. */
+const FIELDS_MAX = 10
+const LIST_CHARS_MAX = 300
 
 /**
  * The registrable domains of those who claim to have sent the message, and of its recipients: in
@@ -264,12 +267,16 @@ const FIELD_CHARS_MAX = 4_000
  */
 function senders(fields: readonly HeaderField[], people: People): ReadonlySet<string> {
   const values = (key: string) =>
-    fieldValues(fields, key).map((value) => value.slice(0, FIELD_CHARS_MAX))
+    fieldValues(fields, key)
+      .slice(0, FIELDS_MAX)
+      .map((value) => value.slice(0, FIELD_CHARS_MAX))
   const domains = [
     people.author?.domain,
     people.returnPathOrganization,
     ...values('dkim-signature').map((value) => /(?:^|[;\s])d=\s*([^;\s]+)/.exec(value)?.[1]),
-    ...values('list-id').map((value) => /<?([^<>\s]+)>?\s*$/.exec(value)?.[1]),
+    ...values('list-id').map((value) => {
+      return /<?([^<>\s]+)>?\s*$/.exec(value.slice(-LIST_CHARS_MAX))?.[1]
+    }),
     ...values('message-id').map((value) => domainOf(value.replace(/>.*/s, ''))),
     ...unsubscribeUris(fields).map((uri) => {
       return URL.parse(uri)?.hostname || domainOf(uri.replace(/\?.*/s, ''))
