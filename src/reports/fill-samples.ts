@@ -23,10 +23,12 @@ type Needs = Parameters<typeof runAnalyzeReport>[1] &
   Pick<WorkApp, 'mailer'>
 
 /** The hours of a day at which sample reports arrive. */
-const hours = [7, 9, 12, 15, 18, 20]
+const hours = [7, 10, 12, 15, 17, 20]
 const WEEKS = Math.ceil(SAMPLE_DAYS / 7) + 2
-/** The time in milliseconds between two reports of the same hour. */
-const STEP_MS = 4 * MINUTE_MS
+/** How sample reports arrive, in turn. */
+const channels = ['form', 'mail', 'form', 'api', 'mail'] as const
+/** Sample reports of an hour arrive in its first minutes, and are analyzed together later. */
+const MINUTES = { arriving: 40, analyzed: 50 }
 
 /**
  * Reports the sample messages for the sample accounts and analyzes them, each with the clock of its
@@ -72,16 +74,18 @@ async function fillReports(
       const given = due.flatMap((campaign, index) => {
         const person = people[(nth * 7 + index) % people.length]
         if (!person) return []
-        const receivedAt = new Date(at + index * STEP_MS)
+        const minute = (nth * 17 + index) % MINUTES.arriving
+        const receivedAt = new Date(at + minute * MINUTE_MS)
         const sentAt = new Date(receivedAt.getTime() - HOUR_MS)
         const raw = sampleMessage(campaign, { nth: ++nth, to: person.email, at: sentAt })
-        const rest = { channel: 'form', comment: null, receivedVia: [] } as const
+        const channel = channels[nth % channels.length] ?? 'form'
+        const rest = { channel, comment: null, receivedVia: [] }
         const report = { reporterId: person.id, kind: campaign.kind, message: readMessage(raw) }
         return [prepareReport({ ...rest, ...report }, receivedAt)]
       })
       const reports = await Promise.all(given)
       const ids = await insertNew(reports, tools)
-      const now = new Date(at + (due.length + 1) * STEP_MS)
+      const now = new Date(at + MINUTES.analyzed * MINUTE_MS)
       const became = ids.length > 0 ? await analyze(ids, now, tools) : { counts: {}, desks: [] }
       const stated = reports.map(({ report: { kind, channel } }) => ({ kind, channel }))
       batches.push({ at: now, reports: stated, ...became, isNew: ids.length > 0 })

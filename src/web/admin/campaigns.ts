@@ -113,7 +113,7 @@ function drawn(
       id: 'by-day',
       title: texts('campaign.byDay'),
       ...{ period: 'day', language, texts },
-      series: [{ key: 'reports', name: texts('campaigns.reports'), tone: 'plain' }],
+      series: [{ key: 'reports', name: texts('campaigns.reports'), tone: 'one' }],
       now,
       from: new Date(Math.min(from.getTime(), now.getTime() - 13 * DAY_MS)),
     }),

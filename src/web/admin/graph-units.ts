@@ -40,8 +40,7 @@ const lastRate = ['day', 1_440] as const
 const rates = [['minute', 1], ['hour', 60], lastRate] as const
 
 function few(value: number, language: Language): string {
-  const options = { maximumSignificantDigits: 3, useGrouping: true } as const
-  return new Intl.NumberFormat(locales[language], options).format(value)
+  return numbersOf[language].few.format(value)
 }
 
 /** A number with three digits; from ten thousand on with a prefix of SI: `12.3 k`, `40 M`. */
@@ -62,11 +61,24 @@ const prefixes = [
 ] as const
 
 function whole(value: number, language: Language): string {
-  if (Math.abs(value) < 1_000) return few(value, language)
-  return new Intl.NumberFormat(locales[language], {
-    maximumFractionDigits: 0,
-    useGrouping: true,
-  }).format(value)
+  return Math.abs(value) < 1_000 ? few(value, language) : numbersOf[language].whole.format(value)
+}
+
+/** Made once: a page formats thousands of numbers. */
+const numbersOf: Record<Language, { few: Intl.NumberFormat; whole: Intl.NumberFormat }> = {
+  en: numbersIn('en'),
+  fr: numbersIn('fr'),
+  ru: numbersIn('ru'),
+}
+
+function numbersIn(language: Language) {
+  return {
+    few: new Intl.NumberFormat(locales[language], { maximumSignificantDigits: 3 }),
+    whole: new Intl.NumberFormat(locales[language], {
+      maximumFractionDigits: 0,
+      useGrouping: true,
+    }),
+  }
 }
 
 function bytes(value: number, language: Language): string {

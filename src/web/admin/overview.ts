@@ -198,21 +198,18 @@ function drawn(one: OverviewGraph, { activity, usual, marks, language }: Given):
       time: equalSteps(from, stepMs, slots.length),
       heads: [],
       series: [{ name: title, tone: 'one', values: scaled(raw), figures: [] }],
-      band: usual && {
-        name: texts('dashboard.usual'),
-        low: scaled(usual.low),
-        high: scaled(usual.high),
-      },
+      band: usual?.high.some(Boolean)
+        ? { name: texts('dashboard.usual'), low: scaled(usual.low), high: scaled(usual.high) }
+        : undefined,
       listed: [],
     }),
     href: `/admin/activity?group=${one.group}`,
     headline: value === undefined ? '–' : shown(value),
-    usual:
-      days.length === 0
-        ? undefined
-        : texts('dashboard.usually', {
-            low: shown(Math.min(...days)),
-            high: shown(Math.max(...days)),
-          }),
+    usual: !days.some(Boolean)
+      ? undefined
+      : texts('dashboard.usually', {
+          low: shown(Math.min(...days)),
+          high: shown(Math.max(...days)),
+        }),
   }
 }

@@ -32,6 +32,7 @@ export function scaleTo({
 
 /** Returns the smallest of 1, 2 or 5 times a power of ten that is not below `rough`. */
 function roundStep(rough: number, least: number): number {
+  if (rough === 0) return 1
   if (rough <= least) return least
   const power = 10 ** Math.floor(Math.log10(rough))
   return ([1, 2, 5].find((digit) => digit * power >= rough) ?? 10) * power

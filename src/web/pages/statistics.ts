@@ -152,7 +152,7 @@ function chartOf(
     id: 'months',
     title: texts('figures.months'),
     period: 'month',
-    series: [{ key: 'reports', name: texts('figures.reports'), tone: 'plain' }],
+    series: [{ key: 'reports', name: texts('figures.reports'), tone: 'one' }],
     from: new Date(first.month),
     now: new Date(last.month),
     ...{ language, texts },

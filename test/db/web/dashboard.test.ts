@@ -33,12 +33,14 @@ test('tasks are counted up to a maximum', async () => {
   expect(counts).toMatchObject({ enrollments: 1, bouncingDesks: 1, unreadMail: 0 })
 })
 
-test('the dashboard draws the last day, and names its networks and desks', async () => {
+test('the dashboard draws the last day beside what is usual, and names networks', async () => {
   const { rows } = await pool.query<{ id: string }>('select id from consumers')
   await seedActivity(pool, { now: new Date(), desks: rows.map(({ id }) => id) })
   const page = await dashboard()
-  expect(page.match(/<figure class="series lines">/g)).toHaveLength(4)
-  expect(page).not.toContain('Nothing was recorded in this time.')
+  expect(page.match(/<figure class="graph small">/g)).toHaveLength(4)
+  // Each has a band of what is usual, and its range in words.
+  expect(page.match(/<path class="band" d="M/g)).toHaveLength(4)
+  expect(page).toMatch(/<strong>[\d,]+<\/strong> <small class="quiet">usually [\d,]+ to [\d,]+</)
   expect(page).toMatch(/AS64500 Example Net<\/bdi><\/td><td class="number"[^>]*>[\d,]+<\/td>/)
   expect(page).toMatch(/gone@n\.example<\/bdi><\/a><\/td>.*<td class="number nowrap"[^>]*>[+−]\d+%/)
 })
