@@ -16,6 +16,7 @@ import {
   rulesOf,
   shippedMeanings,
 } from '../../judging/rule-versions.ts'
+import { concealKeys } from '../../mail/conceal-keys.ts'
 import { storableText } from '../../mail/text.ts'
 import { dryRunReports, type DryRunResult } from '../../verdict/rules/dry-run.ts'
 import {
@@ -160,7 +161,9 @@ async function sendFaults(req: Request, res: Response, { content }: Draft, { poo
   })
   const faults = 'faults' in compiled ? compiled.faults : []
   const summary = texts(faults.length > 0 ? 'editor.faults' : 'editor.valid')
-  res.json({ summary, faults: faults.map((fault) => describeFault(fault, texts)) })
+  const answer = { summary, faults: faults.map((fault) => describeFault(fault, texts)) }
+  // As on all pages of the administration.
+  res.type('application/json').send(concealKeys(JSON.stringify(answer)))
 }
 
 /** The place of an error as a sentence for the reader, and the reason, in English. */

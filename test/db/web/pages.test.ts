@@ -119,9 +119,12 @@ test('a wrong password and an unknown address get the same answer', async () => 
       const browser = new Browser(site.url)
       const fields = { 'user[email_or_login]': email, 'user[password]': 'wrong' }
       const answer = await browser.post('/sign-in', fields)
-      return { status: answer.status, text: await answer.text(), cookies: browser.cookies() }
+      // The address is shown again as it was typed.
+      const text = (await answer.text()).replace(` value="${email}"`, ' value="typed"')
+      return { status: answer.status, text, cookies: browser.cookies() }
     }),
   )
+  expect(answers[0]?.text).toContain(' value="typed"')
   expect(answers[0]).toEqual(answers[1])
   expect(answers[0]?.status).toBe(401)
 })
