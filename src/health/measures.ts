@@ -89,27 +89,17 @@ export const measures: Readonly<Record<ConditionCode, Measure>> = {
   database: { measure: measureWrites, everyMs: 8_000 },
   spool: { measure: measureSpool },
   'reports-analyzed': {
-    measure: async ({ db, now, controls }) => {
-      const found = waiting(await findOldestUnanalyzed(db), now)
-      return unlessPaused(await unlessSamples(found, db), 'analyze-report', await controls)
-    },
+    measure: async (all) => late('analyze-report', all, await findOldestUnanalyzed(all.db)),
   },
   'analysis-failed': { measure: measureFailed },
   'mail-leaving': { measure: measureLeaving },
   'feedback-owed': {
-    measure: async ({ db, owed, now, controls }) => {
-      const found = await unlessSamples(waiting((await owed).feedback, now), db)
-      return unlessPaused(found, 'forward-report', await controls)
-    },
+    measure: async (all) => late('forward-report', all, (await all.owed).feedback),
   },
-  'letters-owed': {
-    measure: async ({ owed, now, controls }) =>
-      unlessPaused(waiting((await owed).letters, now), 'send-letter', await controls),
-  },
+  'letters-owed': { measure: async (all) => late('send-letter', all, (await all.owed).letters) },
   'mail-coming-in': { measure: measureComingIn },
   'inbound-handled': {
-    measure: async ({ inbound, now, controls }) =>
-      unlessPaused(waiting((await inbound).waitingSince, now), 'handle-inbound', await controls),
+    measure: async (all) => late('handle-inbound', all, (await all.inbound).waitingSince),
   },
   bounces: { measure: measureBounces, everyMs: 60_000 },
   'bounce-wave': { measure: measureBounceWave, everyMs: 60_000 },
@@ -163,12 +153,17 @@ function unlessPaused(
 }
 
 /**
- * Sample data of a trial is dated back, so while it is added, its reports seem to have waited for
- * weeks.
+ * Returns since when work of a queue has waited. The sample data of a trial is dated back: while it
+ * is added, its reports only seem to have waited for weeks.
  */
-async function unlessSamples(found: Measurement, db: Db): Promise<Measurement> {
-  if ((found.value ?? 0) < DAY_SECONDS || !(await hasActiveJob(db, fillSamplesName))) return found
-  return { value: 0, reason: phrase('health-none-waiting') }
+async function late(
+  queue: string,
+  { db, now, controls }: Measuring,
+  since: Date | null,
+): Promise<Measurement> {
+  const isLong = since !== null && secondsSince(since, now) > DAY_SECONDS
+  const isSample = isLong && (await hasActiveJob(db, fillSamplesName))
+  return unlessPaused(waiting(isSample ? null : since, now), queue, await controls)
 }
 
 function unknown(reason: Measurement['reason'], cause?: Cause): Promise<Measurement> {

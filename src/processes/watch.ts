@@ -4,7 +4,8 @@ import { type Heartbeats, startHeartbeats } from '../health/heartbeat.ts'
 import { createReadHealth } from '../health/read-health.ts'
 import { runAlarms } from '../health/run-alarms.ts'
 import type { PartMessage } from './parts.ts'
-import { createMailer, readSigningKey, signing } from '../net/mailer.ts'
+import { createMailer } from '../net/mailer.ts'
+import { readSigningKey, signing } from '../net/signing.ts'
 
 /** Processes of which one evaluates the conditions of health. */
 const evaluating = ['work', 'count']

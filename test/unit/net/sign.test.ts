@@ -6,12 +6,8 @@ import fc from 'fast-check'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { composeLetter } from '../../../src/mail/letter.ts'
-import {
-  createSigner,
-  type OutgoingMail,
-  readSigningKey,
-  signing,
-} from '../../../src/net/mailer.ts'
+import type { OutgoingMail } from '../../../src/net/mailer.ts'
+import { createSigner, readSigningKey, signing } from '../../../src/net/signing.ts'
 import { ed25519Key, rsaKey, type SigningKey } from '../../support/signing.ts'
 
 let folder: string
