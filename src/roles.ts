@@ -6,8 +6,8 @@ export type Role = (typeof roles)[number]
 /** What each role may do, for pages and documents. */
 export const roleMeanings: Readonly<Record<Role, string>> = {
   viewer: 'reads the pages, reports and messages, and changes nothing',
-  analyst: 'judges, corrects and answers: reputations, delistings, bans, mail from desks',
-  operator: 'runs the site: queues, outgoing mail, desks, rules, models, limits',
+  analyst: 'judges, corrects and answers: reputations, delistings, bans, mail from abuse teams',
+  operator: 'runs the site: queues, outgoing mail, abuse teams, rules, models, limits',
   administrator: 'manages accounts and roles',
 }
 

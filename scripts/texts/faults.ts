@@ -13,10 +13,11 @@ export function readTexts(): AllTexts {
   return { site: readCatalogs(), addOn: readAddOn() }
 }
 
-/** Lists what the translations lack, and their faults of style. */
+/** Lists words that the glossaries avoid, what the translations lack, and their faults of style. */
 export function faultsIn({ site, addOn }: AllTexts): string[] {
   const lists = [Object.keys(site.en), symbolNames()]
-  return translations.flatMap((language) =>
+  const english = glossaryFaults(site, 'en').map((fault) => `en: ${fault}`)
+  const translated = translations.flatMap((language) =>
     [
       ...gapsIn([...lists.flat(), ...Object.keys(declaredTexts)], site[language]),
       ...lists.flatMap((list) => disorderIn(list, site[language])),
@@ -27,6 +28,7 @@ export function faultsIn({ site, addOn }: AllTexts): string[] {
       ...glossaryFaults(site, language),
     ].map((fault) => `${language}: ${fault}`),
   )
+  return [...english, ...translated]
 }
 
 /** Throws if the translations are not ready for a release. */

@@ -37,13 +37,13 @@ export const handleMail = defineAction({
 /** Records an answer to a feedback report on behalf of the abuse desk, and handles its mail. */
 export const answerForDesk = defineAction({
   name: 'inbox answer',
-  summary: 'answer a feedback report on behalf of the abuse desk that wrote a mail',
+  summary: 'answer a feedback report on behalf of the abuse team that wrote a mail',
   audit: 'answer for a desk',
   role: 'analyst',
   input: z.object({ id, answer: oneOf(answerKinds) }),
   messages: {
-    taken: 'Answer recorded, as if the desk had given it through its link.',
-    repeated: 'Nothing changed. The desk had already given this answer.',
+    taken: 'Answer recorded, as if the abuse team had given it through its link.',
+    repeated: 'Nothing changed. The abuse team had already given this answer.',
     unavailable: 'Nothing changed. The original of this message is not available.',
     unknown: 'Nothing changed. The feedback report has been deleted or was never sent.',
   },

@@ -110,15 +110,15 @@ export const dropNetworks = defineAction({
 /** Deletes a correction, so that the abuse desk receives reports about the block again. */
 export const removeNetworkCorrection = defineAction({
   name: 'networks restore',
-  summary: 'remove a correction, so that the desk gets reports about the block again',
+  summary: 'remove a correction, so that the abuse team gets reports about the block again',
   audit: 'lift correction',
   role: 'operator',
   input: z.object({
     cidr: cidrField,
-    address: textField(320, 'Enter the address of the desk.').meta({ argument: 'ADDRESS' }),
+    address: textField(320, 'Enter the address of the abuse team.').meta({ argument: 'ADDRESS' }),
   }),
   messages: {
-    lifted: 'Correction removed. The desk gets reports about the block again.',
+    lifted: 'Correction removed. The abuse team gets reports about the block again.',
     nothing: 'The correction was not found. It may already have been removed.',
   },
   async run(tx, correction) {

@@ -63,7 +63,7 @@ const QUEUED_MAX = 5_000
  */
 export const retryMail = defineAction({
   name: 'outbox retry',
-  summary: 'send waiting mail now: all, or that to one desk',
+  summary: 'send waiting mail now: all, or that to one abuse team',
   audit: 'retry mail',
   role: 'operator',
   input: z.object({ to: z.string().optional().meta({ value: 'ADDRESS' }) }),

@@ -201,7 +201,7 @@ export const searchFields = {
     read: (value) => (value.includes('@') ? one('reporter', value) : id('reporter')(value)),
   },
   desk: {
-    label: 'Abuse desk (address, domain or part)',
+    label: 'Abuse team (address, domain or part)',
     summary: 'The address that was or will be notified, its domain, or a word of it.',
     example: 'desk:abuse@network.example',
     read: named('desk'),

@@ -228,7 +228,7 @@ async function undoSome(tx: Db, action: MassAction, limit: number, app: Needs): 
 async function auditUndone(tx: Db, { id, undoneBy }: MassAction, at: Date): Promise<void> {
   const { undone, notified, overtaken, gone } = await countMassItems(tx, id)
   const left = [
-    ...(notified > 0 ? [`${notified} restored after a desk was notified`] : []),
+    ...(notified > 0 ? [`${notified} restored after an abuse team was notified`] : []),
     ...(overtaken > 0 ? [`${overtaken} left to a later decision`] : []),
     ...(gone > 0 ? [`${gone} deleted`] : []),
   ]

@@ -143,8 +143,8 @@ const judgeKept: Step = async (tx, ids, action, context) => {
 /** What undoing does, of actions that change the reports themselves. */
 const restoring =
   'The reports, their counts, the reputations and unsent feedback are restored as they were. ' +
-  'The karma of the reporters has not changed yet, and stays. A desk that was notified in the ' +
-  'meantime gets a correction. What a reporter changed in the meantime stays.'
+  'The karma of the reporters has not changed yet, and stays. An abuse team that was notified ' +
+  'in the meantime gets a correction. What a reporter changed in the meantime stays.'
 
 function correction(as: CorrectedClass): MassEffect {
   return {
@@ -153,7 +153,8 @@ function correction(as: CorrectedClass): MassEffect {
       `The verdict on each report is ${as} from now on, whatever the rules and the model say. ` +
       'Unsent feedback is withdrawn, and what follows from a report is decided again: its ' +
       'counts, the reputations, feedback, and after an hour the karma of its reporter. ' +
-      'Feedback that was sent stays; to tell the desks that it was wrong, retract the reports. ' +
+      'Feedback that was sent stays; to tell the abuse teams that it was wrong, take the ' +
+      'reports back. ' +
       'Reports that wait for their analysis, are retracted, or whose message was deleted stay ' +
       'as they are.',
     run: (tx, ids, action, context) =>
@@ -329,7 +330,7 @@ export const massEffects = {
     label: 'Retract',
     meaning:
       'Each report is retracted as wrong: its counts are reversed, unsent feedback is withdrawn, ' +
-      'desks that were notified get a correction, and after an hour it counts against its ' +
+      'abuse teams that were notified get a correction, and after an hour it counts against its ' +
       'reporter. Reports that are retracted already stay as they are.',
     run: retract,
     undo: restoreRecorded,
@@ -365,7 +366,7 @@ export const massEffects = {
     label: 'Forward waiting feedback now',
     meaning:
       'Feedback that waits for the end of the hour or for a digest is sent in the next minute. ' +
-      'The hourly limits and pauses of the desks still hold. ' +
+      'The hourly limits and pauses of the abuse teams still hold. ' +
       'Reports without waiting feedback stay as they are.',
     run: (tx, ids, _, { clock }) => hastenFeedback(tx, ids, clock()),
   },

@@ -185,7 +185,7 @@ test('the form shows what it understood, and after sending, the row updates itse
     path.replace('/reports/', ''),
   ])
   await page.waitForSelector('.results .badge.good')
-  expect(await page.textContent('.results')).toContain('Company notified')
+  expect(await page.textContent('.results')).toContain('Abuse team notified')
   expect(complaints).toEqual([])
 })
 

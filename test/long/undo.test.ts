@@ -440,7 +440,7 @@ test('desks that were notified meanwhile get a correction', async () => {
   const { rows: audit } = await pool.query<{ detail: string }>(
     `select detail from audit_log where action = 'mass action' and detail like 'undone: %'`,
   )
-  const notified = `${idsOf(notes.rows).length} restored after a desk was notified`
+  const notified = `${idsOf(notes.rows).length} restored after an abuse team was notified`
   expect(audit.map(({ detail }) => detail)).toEqual([expect.stringContaining(notified)])
   await site.close()
 })

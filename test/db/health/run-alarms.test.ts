@@ -230,7 +230,7 @@ test('a flood of bounces is one alarm', async () => {
     [id],
   )
   await one.pass(900)
-  expect(subjects(told)).toEqual(['Critical: Bounce rate by abuse desk'])
-  expect(told[0]?.text).toContain('67% of the 250 mails to one abuse desk')
+  expect(subjects(told)).toEqual(['Critical: Bounce rate by abuse team'])
+  expect(told[0]?.text).toContain('67% of the 250 mails to one abuse team')
   await one.release()
 })

@@ -131,7 +131,7 @@ test('an explanation says what each symbol changed, and what the rules of today 
   await api(confirmed, '/confirmation', 'POST')
   await analyze(confirmed)
   expect(await explained(confirmed)).toContain(
-    '3 on. Confirmed by the reporter or by an abuse desk, which counts 2.5',
+    '3 on. Confirmed by the reporter or by an abuse team, which counts 2.5',
   )
   const id = await site.report(ann, spamMessage('clear'))
   await analyze(id)

@@ -123,7 +123,7 @@ test('a contract for originals needs a second person, too', async () => {
   const [{ id } = { id: '' }] = (await pool.query<{ id: string }>(text)).rows
   expect((await first.post(path, { do: 'confirm', id })).headers.get('location')).toContain('own')
   const page = await (await second.get(path)).text()
-  expect(page).toContain('<h2>Send originals to a desk</h2>')
+  expect(page).toContain('<h2>Send originals to an abuse team</h2>')
   expect(page).toMatch(/until \d{4}-\d\d-\d\d: Contract 17/)
   await second.post(path, { do: 'confirm', id })
   expect(await since()).toEqual([{ runs: true }])

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { readCatalogs } from '../../../scripts/texts/catalogs.ts'
 import {
   glossaryFaults,
   lastColumn,
@@ -15,6 +16,15 @@ test('the words to avoid are read from the glossaries', () => {
   expect(lastColumn('| a | Not |\n|---|---|\n| `x` | `y`, `z` |\n\n| `v` | Note |', 'Not')).toEqual(
     ['y', 'z'],
   )
+})
+
+test('English has one word for each thing', () => {
+  const catalogs = readCatalogs()
+  expect(glossaryFaults(catalogs, 'en')).toEqual([])
+  const changed = { ...catalogs.en, 'nav.report': 'Retract it' }
+  expect(glossaryFaults({ ...catalogs, en: changed }, 'en')).toEqual([
+    'nav.report has «retract*»: Retract it',
+  ])
 })
 
 test('names of parameters and the values that select a text are not words', () => {

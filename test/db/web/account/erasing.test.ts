@@ -119,9 +119,9 @@ test('erasure without reports keeps them, and removes the address everywhere', a
   const page = begun.headers.get('location') ?? ''
   expect(page).toMatch(/^\/account\/erased\//)
   expect((await browser.get('/settings')).status).toBe(303)
-  expect(await (await browser.get(page)).text()).toContain('is being erased')
+  expect(await (await browser.get(page)).text()).toContain('is being deleted')
   expect(await work(await erasureOf(person))).toBeGreaterThan(0)
-  expect(await (await browser.get(page)).text()).toContain('Your account is erased')
+  expect(await (await browser.get(page)).text()).toContain('Your account is deleted')
   expect(await findAccount(site.app.pool, person.id)).toBeUndefined()
   expect(await tablesWith(email)).toEqual([])
   expect(await tablesWith(person.id)).toEqual([])

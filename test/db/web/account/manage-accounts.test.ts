@@ -150,7 +150,7 @@ test('with four eyes, a second administrator confirms an erasure, and no operato
     expect(asked?.headers.get('location')).toBe(`${path}?done=proposed`)
     expect((await findAccount(other.app.pool, person.id))?.state).toBe('active')
     const page = await (await two?.get(path))?.text()
-    expect(page).toMatch(/Erase a person[\s\S]*ann@example\.org/)
+    expect(page).toMatch(/Delete a person’s data[\s\S]*ann@example\.org/)
     const { rows } = await other.app.pool.query<{ id: string }>('select id from proposed_deletions')
     const id = rows[0]?.id ?? ''
     for (const word of ['graver-confirm', 'confirm', 'graver-withdraw', 'withdraw']) {

@@ -177,7 +177,7 @@ test('statistics have charts, and a table with the same numbers', async () => {
   expect(page).toContain('9 reports')
   expect(page).toContain('Net &lt;b&gt;, AS64500')
   expect(page).toContain('France')
-  expect(page).toContain('A company was notified about 4; 2 were answered.')
+  expect(page).toContain('An abuse team was notified about 4; 2 were answered.')
   expect(page).toMatch(/<th scope="row"><time[^>]*>[^<]*<\/time><\/th><td class="number">7<\/td>/)
   const eve = await signedInBrowser(site.url, {
     ...ann,
