@@ -12,11 +12,11 @@ const root = path.join(import.meta.dirname, '../..')
  * everything behind it. Raise a cap only for something that the process really uses.
  */
 const caps: readonly [entry: string, files: number, modules: number][] = [
-  ['processes/web.ts', 640, 1474],
+  ['processes/web.ts', 642, 1476],
   ['processes/front.ts', 111, 305],
-  ['processes/work.ts', 420, 997],
+  ['processes/work.ts', 424, 1001],
   ['processes/count.ts', 66, 105],
-  ['processes/check.ts', 216, 877],
+  ['processes/check.ts', 219, 880],
   ['processes/receive/receive.ts', 113, 324],
   ['parsing/parser-thread.ts', 120, 182],
   ['parsing/unpack-thread.ts', 8, 23],

@@ -224,7 +224,7 @@ test('a report whose message is still needed is waited for', async () => {
   const page = (await erase(browser, ann, 'keep')).headers.get('location') ?? ''
   const erasureId = await erasureOf(ann)
   expect(await work(erasureId, 2)).toBe(-1)
-  expect(await (await browser.get(page)).text()).toContain('be informed that it is retracted')
+  expect(await (await browser.get(page)).text()).toContain('must first get a correction')
   expect((await findReport(site.app.pool, id))?.reporterId).toBe(ann.id)
   await site.app.pool.query(`update reports set state = 'kept' where id = $1`, [id])
   expect(await work(erasureId)).toBeGreaterThan(0)
