@@ -204,7 +204,7 @@ test('retracted counts are not described as known', async () => {
   await appendDeltas(database.pool, [{ ...one, redeemed: 2 }], now)
   await rollUpAll(database.pool, now)
   expect((await known({ hash: '7'.repeat(16) })).summary).toMatch(
-    /^In reports of the last two weeks: all reports were retracted \(twice\)\./,
+    /^In reports of the last two weeks: all reports were taken back \(twice\)\./,
   )
 })
 

@@ -23,8 +23,8 @@ test('the dashboard says that nothing waits, and later what waits for a person',
   await ensureConsumers(pool, [{ address: 'gone@n.example', source: 'network' }], new Date())
   await pool.query(`update consumers set health = 'dead', health_until = now() + interval '1 day'`)
   const page = await dashboard()
-  expect(page).toContain('<a href="/admin/consumers/requests">1 enrollment of a desk</a>')
-  expect(page).toContain('<a href="/admin/consumers">1 desk whose mail bounces</a>')
+  expect(page).toContain('<a href="/admin/consumers/requests">1 enrollment of an abuse team</a>')
+  expect(page).toContain('<a href="/admin/consumers">1 abuse team whose mail bounces</a>')
   expect(page).not.toContain('Nothing waits for a person.')
 })
 

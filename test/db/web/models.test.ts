@@ -151,6 +151,6 @@ test('the drift is drawn beside the errors of the evaluation', async () => {
   const day = at.toISOString().slice(0, 10)
   await updateAgreement(site.app.pool, version, [{ day, reports: 40, agreed: 37 }])
   const html = await page()
-  expect(html).toContain('Contradicted by reports: average 7.5%, maximum 7.5%.')
-  expect(html).toContain('Errors in the evaluation: average 5.0%, maximum 5.0%.')
+  expect(html).toContain('Contradicted by reports: Now 7.5%, Average 7.5%, Maximum 7.5%.')
+  expect(html).toContain('Errors in the evaluation: Now 5.0%, Average 5.0%, Maximum 5.0%.')
 })

@@ -258,7 +258,7 @@ test('a retracted report stays retracted, and its held feedback is never sent', 
         {
           event: 'retracted',
           detail:
-            'The reporter retracted the report. ' +
+            'The reporter took the report back. ' +
             'Feedback reports that had not been sent were canceled.',
           phrases: [
             { code: 'retracted-by-reporter', params: {} },

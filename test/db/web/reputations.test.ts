@@ -45,7 +45,7 @@ test('the page of a subject shows the score, the reasons, and its history', asyn
   expect(told).toContain('listed')
   expect(told).toContain('9 proven reporters against it')
   expect(told).toContain('Together they count at most 0.3')
-  expect(told).toMatch(/<svg viewBox[^]*Against, weighted by karma 9/)
+  expect(told).toMatch(/<svg[^]*Against, weighted by karma: Total 9\./)
   expect(told).toContain('<th scope="col" class="number">Against, weighted by karma</th>')
 })
 

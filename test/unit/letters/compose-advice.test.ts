@@ -45,7 +45,7 @@ Website: https://www.example.org/
 
 WHY WE THINK SO
 The message has a valid digital signature of example.org. We verified it when
-your report arrived. Nobody else can create such a signature.
+your report arrived. No one else can create such a signature.
 
 WHAT HAPPENS NEXT
 After you unsubscribe, mail may still arrive for some days. If it does not

@@ -22,7 +22,8 @@ test('a failed job is logged without the addresses that a mail server quoted', a
     release: () => undefined,
   }
   const pool = { connect: () => Promise.resolve(connection) }
-  const app = { boss, pool, log: { warn: (line: object) => lines.push(line) } }
+  const clock = () => new Date()
+  const app = { boss, pool, clock, log: { warn: (line: object) => lines.push(line) } }
   const queue = defineQueue({
     name: 'q',
     payload: z.object({}),

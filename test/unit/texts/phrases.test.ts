@@ -56,7 +56,7 @@ test('each code is used', () => {
 test('English calls the reporter "you" only if the reporter reads', () => {
   const said = [phrase('retracted-by-reporter'), phrase('unsent-withdrawn')]
   expect(sayPhrases(said, 'en', 'reporter')).toEqual({
-    text: 'You retracted the report. Feedback reports that had not been sent were canceled.',
+    text: 'You took the report back. Feedback reports that had not been sent were canceled.',
     lang: undefined,
   })
   expect(sayPhrases(said, 'en', 'operator').text).toMatch(/^The reporter retracted the report\./)

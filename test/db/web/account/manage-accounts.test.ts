@@ -110,7 +110,7 @@ test('a person who asked in writing is erased, and gets a receipt without their 
   const receipt = begun.headers.get('location') ?? ''
   const [, erasureId = ''] =
     /^\/admin\/accounts\/erasures\/([\w-]+)\?done=started/.exec(receipt) ?? []
-  expect(await (await admin.get(receipt)).text()).toContain('The erasure is not done yet.')
+  expect(await (await admin.get(receipt)).text()).toContain('The deletion is not done yet.')
   expect((await findAccount(pool, person.id))?.state).toBe('erasing')
   await finish(erasureId)
   expect(await findAccount(pool, person.id)).toBeUndefined()

@@ -132,7 +132,7 @@ test('an existing account gets a letter with a password link, in its language', 
 })
 
 test.for([
-  ['no address', { email: 'nobody' }, 'This is not a mail address'],
+  ['no address', { email: 'nobody' }, 'This is not an email address'],
   ['an address that breaks a header', { email: 'a@b.example\r\nBcc: c@d.example' }, 'not a mail'],
   ['no consent', { agree: 'no' }, 'Please accept the privacy notice'],
 ] as const)('%s is reported beside the field, and no letter is sent', async ([, more, says]) => {

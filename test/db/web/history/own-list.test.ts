@@ -142,7 +142,7 @@ test('retracting a report asks first, and explains the effect', async () => {
   expect(asked).toContain('No one was notified, so no correction is needed.')
   expect((await browser.post(`/reports/${id}/retract`, {})).status).toBe(303)
   const story = await (await browser.get(`/reports/${id}`)).text()
-  expect(story).toContain('You retracted the report.')
+  expect(story).toContain('You took the report back.')
   expect(story).not.toContain(`/reports/${id}/retract`)
   expect((await browser.get(`/reports/${id}/retract`)).status).toBe(303)
 })
