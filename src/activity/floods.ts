@@ -31,8 +31,11 @@ const [LARGEST_MAX, SMALLEST] = [5, 10]
  */
 const [CLIENT_MIN, CLIENT_FACTOR] = [50, 5]
 
-/** The counts of the last windows, the present one first, and the mean of those before two. */
-type Member = { window: number; counts: number[]; mean: number }
+/**
+ * The counts of the last windows, the present one first, and the mean of those before two, from the
+ * first window that had a count.
+ */
+type Member = { since: number; window: number; counts: number[]; mean: number }
 
 /** Creates an empty watch. `elapsed` is a monotonic time in milliseconds. */
 export function createFloodWatch(elapsed: () => number = systemElapsed): FloodWatch {
@@ -46,7 +49,7 @@ export function createFloodWatch(elapsed: () => number = systemElapsed): FloodWa
   function advance(member: Member, window: number): void {
     const steps = Math.min(window - member.window, USUAL_WINDOWS + HOUR_WINDOWS)
     for (let step = 0; step < steps; step++) {
-      const known = Math.min(USUAL_WINDOWS, Math.max(1, window - steps + step - first))
+      const known = Math.min(USUAL_WINDOWS, Math.max(1, window - steps + step - member.since))
       member.mean += ((member.counts[1] ?? 0) - member.mean) / known
       member.counts.unshift(0)
       member.counts.length = HOUR_WINDOWS
@@ -68,7 +71,7 @@ export function createFloodWatch(elapsed: () => number = systemElapsed): FloodWa
       const known = of?.get(who)
       if (!known) {
         const counts = [amount, ...new Array<number>(HOUR_WINDOWS - 1).fill(0)]
-        return void of?.set(who, { window, counts, mean: 0 })
+        return void of?.set(who, { since: window, window, counts, mean: 0 })
       }
       advance(known, window)
       known.counts[0] = (known.counts[0] ?? 0) + amount

@@ -92,14 +92,17 @@ export function spanBefore(span: Span): Span {
   return { ...span, from: new Date(2 * from.getTime() - to.getTime()), to: from }
 }
 
-/** How often each series of some families happened in a range of time, by its name. */
+/**
+ * How often each series of some families happened in a range of time, by its name, with that of
+ * sample data unless `isReal`.
+ */
 export async function readTotals(
   db: Db,
   wanted: readonly Family[],
-  { from, to, now }: { from: Date; to: Date; now: Date },
+  { from, to, now, isReal }: { from: Date; to: Date; now: Date; isReal?: boolean },
 ): Promise<Map<string, number>> {
   const [rows, series] = await Promise.all([
-    listSlots(db, rangesOf(TOTALS_LEVEL, from, to, now), withSamples(wanted)),
+    listSlots(db, rangesOf(TOTALS_LEVEL, from, to, now), isReal ? wanted : withSamples(wanted)),
     listSeries(db, wanted),
   ])
   const { rates } = ofFamilies(rows)

@@ -8,7 +8,7 @@ import { insertEvents } from '../db/report-events.ts'
 import { listReportsByIds, markReports, type ReportState } from '../db/reports.ts'
 import { DAY_MS } from '../durations.ts'
 import { commonBlock } from '../mail/ip-blocks.ts'
-import { send } from '../queue/boss.ts'
+import { secondsUntil, send } from '../queue/boss.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import {
   drawConsequences,
@@ -177,8 +177,8 @@ async function conclude(
     ...postponed.map(({ analysis }) => {
       const { id: reportId, originIp } = analysis
       const payload = { reportId, firstAskedAt: analysis.firstAskedAt.toISOString() }
-      const startAfter = nextTry(analysis, answers.get(originIp), now)
-      return send(app.boss, findContact, [payload], tx, { startAfter })
+      const seconds = secondsUntil(nextTry(analysis, answers.get(originIp), now), now)
+      return send(app.boss, findContact, [payload], tx, { seconds })
     }),
   ])
 }

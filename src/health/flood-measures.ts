@@ -107,7 +107,7 @@ async function mailBetween(
   db: Db,
   range: { from: Date; to: Date; now: Date },
 ): Promise<{ mails: number; failed: number }> {
-  const totals = await readTotals(db, ['mail'], range)
+  const totals = await readTotals(db, ['mail'], { ...range, isReal: true })
   const sum = (outcome: string) =>
     [...totals].reduce((all, [name, n]) => (name.endsWith(`/${outcome}`) ? all + n : all), 0)
   const refused = sum('refused')

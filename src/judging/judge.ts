@@ -118,6 +118,8 @@ export function createJudge(tools: JudgeTools): Judge {
       const whole = cases.map((one, index) => ({ ...one, ...circumstances[index] }))
       return { whole, found: await lookUp(whole.map(askedBeside), tools) }
     })
+    // Its failure counts where it is awaited, also if what comes before throws.
+    besides?.catch(() => undefined)
     const [found, senders, later] = await Promise.all([
       lookUp(cases.map(askedOf), tools),
       readSenders(cases, tools),

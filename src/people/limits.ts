@@ -206,7 +206,7 @@ export function createLimits(app: LimitNeeds, notBefore: () => Date | null = () 
   )
   return {
     admit: (attempt, actor, cost = 1) => {
-      noteRequest(actor, cost)
+      if (!later.includes(attempt)) noteRequest(actor)
       return count({ attempt, actor, cost })
     },
     giveBack: async (attempt, actor) => {
@@ -217,15 +217,18 @@ export function createLimits(app: LimitNeeds, notBefore: () => Date | null = () 
   }
 }
 
+/** What follows another attempt of the same request. */
+const later: readonly Attempt[] = ['provider', 'password']
+
 /** Counts a request, so that floods are noticed: also those below all limits. */
-function noteRequest({ reporterId, tokenHash, address }: Actor, cost: number): void {
+function noteRequest({ reporterId, tokenHash, address }: Actor): void {
   if (reporterId !== undefined) {
-    floods.note('account', reporterId, cost)
+    floods.note('account', reporterId)
     const token = tokenHash?.toString('hex', 0, TOKEN_BYTES)
-    if (token !== undefined) floods.note('token', `${reporterId}/${token}`, cost)
+    if (token !== undefined) floods.note('token', `${reporterId}/${token}`)
   }
   const ip = parseIp(address ?? '')
-  if (ip) floods.note('network', block24Or48(ip), cost)
+  if (ip) floods.note('network', block24Or48(ip))
 }
 
 const TOKEN_BYTES = 6

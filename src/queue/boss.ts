@@ -193,19 +193,19 @@ export function secondsUntil(at: Date, now: Date): number {
 
 /**
  * Adds jobs in the caller's transaction, so that they exist if and only if it commits. Workers do
- * not take them before `startAfter`.
+ * not take them before `seconds` have passed by the clock of the database.
  */
 export async function send<Payload extends object>(
   boss: Boss,
   queue: Pick<Queue<Payload>, 'name'>,
   payloads: readonly Payload[],
   tx: Db,
-  { startAfter }: { startAfter?: Date } = {},
+  { seconds }: { seconds?: number } = {},
 ): Promise<void> {
   if (payloads.length === 0) return
   await boss.insert(
     queue.name,
-    payloads.map((data) => (startAfter ? { data, startAfter } : { data })),
+    payloads.map((data) => (seconds ? { data, startAfter: seconds } : { data })),
     { db: preparedBossDb(committedBefore(tx)), returnId: false },
   )
 }

@@ -318,10 +318,9 @@ async function finish(erasure: Erasure, account: Account, { pool, clock }: Needs
     await removeTraces(tx, account)
     await removeReporter(tx, account.id)
     await endErasure(tx, erasure.id, clock())
-  })
-  if (account.email.endsWith(`@${SAMPLE_DOMAIN}`)) {
+    if (!account.email.endsWith(`@${SAMPLE_DOMAIN}`)) return
     // Loaded only for a trial.
     const { removeSampleTraces } = await import('./sample-traces.ts')
-    await inTransaction(pool, (tx) => removeSampleTraces(tx, clock()))
-  }
+    await removeSampleTraces(tx)
+  })
 }

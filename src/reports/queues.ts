@@ -34,6 +34,9 @@ export const eraseAccount = defineQueue({
   attempts: { retryLimit: 50, retryDelay: 10, retryDelayMax: 3_600, expireInSeconds: 300 },
 })
 
+/** The domain of the accounts of a new installation. */
+export const ownDomain = 'signalpost.example'
+
 /** The domain of the accounts that have the sample reports, and nobody else. */
 export const SAMPLE_DOMAIN = 'samples.signalpost.example'
 

@@ -215,13 +215,12 @@ async function queueReopened(tx: Db, boss: Boss, ids: readonly string[], now: Da
     tx,
     ids.map((reportId) => ({ reportId, at: now, event: 'reopened', phrases })),
   )
-  const startAfter = new Date(now.getTime() + COUNTS_FRESH_MS)
   await send(
     boss,
     analyzeReport,
     ids.map((reportId) => ({ reportId })),
     tx,
-    { startAfter },
+    { seconds: COUNTS_FRESH_MS / 1_000 },
   )
 }
 
@@ -248,6 +247,6 @@ export async function requeueReports(
   )
   const jobs = (some: readonly string[]) => some.map((reportId) => ({ reportId }))
   await send(boss, analyzeReport, jobs(ids.filter((id) => !isLater(id))), tx)
-  const startAfter = new Date(now.getTime() + REOPENING_MS)
-  await send(boss, analyzeReport, jobs(ids.filter(isLater)), tx, { startAfter })
+  const later = jobs(ids.filter(isLater))
+  await send(boss, analyzeReport, later, tx, { seconds: REOPENING_MS / 1_000 })
 }

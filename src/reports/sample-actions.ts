@@ -8,7 +8,7 @@ import { DAY_MS } from '../durations.ts'
 import { send } from '../queue/boss.ts'
 import { uuidv7 } from '../world.ts'
 import { beginErasure } from './erase-account.ts'
-import { fillSampleReports, SAMPLE_DOMAIN } from './queues.ts'
+import { fillSampleReports, ownDomain, SAMPLE_DOMAIN } from './queues.ts'
 
 /** The time before now over which the sample reports are spread. */
 export const SAMPLE_DAYS = 30
@@ -16,7 +16,6 @@ export const SAMPLE_DAYS = 30
 const names = ['ann', 'bob', 'carol', 'dan', 'eve', 'frank', 'grace', 'heidi', 'ivan', 'judy']
 
 /** The domain of the accounts that `start` creates: those of the person who tries the site. */
-const ownDomain = 'signalpost.example'
 
 /**
  * Adds sample accounts and queues their reports. Only an instance without a mail server and without
@@ -59,7 +58,7 @@ export const removeSamples = defineAction({
   role: 'administrator',
   input: z.object({}),
   messages: {
-    removing: 'Sample data is being removed, and the graphs begin anew. It takes some minutes.',
+    removing: 'Sample data is being removed. It takes some minutes.',
     none: 'There is no sample data.',
   },
   async run(tx, _, app: ActionContext<'boss' | 'pool' | 'clock'>) {

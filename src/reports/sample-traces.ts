@@ -1,20 +1,15 @@
-import { levels } from '../activity/slots.ts'
-import { deleteSlots } from '../db/activity.ts'
 import type { Db } from '../db/pool.ts'
 import { listReportersAt } from '../db/reporters.ts'
+import { hasReportsOfOthers } from '../db/reports.ts'
 import { removeEmptyCampaigns, removeUnusedDesks } from '../db/sample-traces.ts'
-import { SAMPLE_DOMAIN } from './queues.ts'
+import { ownDomain, SAMPLE_DOMAIN } from './queues.ts'
 
 /**
- * After the last sample account was erased, removes what its reports left: campaigns, abuse desks,
- * and all graphs, which begin anew, because their figures do not tell whose reports they count.
+ * After the last sample account was erased, removes what its reports left: campaigns, and abuse
+ * desks unless other people reported meanwhile, because theirs could be among them.
  */
-export async function removeSampleTraces(tx: Db, now: Date): Promise<void> {
+export async function removeSampleTraces(tx: Db): Promise<void> {
   if ((await listReportersAt(tx, SAMPLE_DOMAIN)).length > 0) return
   await removeEmptyCampaigns(tx)
-  await removeUnusedDesks(tx)
-  await deleteSlots(
-    tx,
-    levels.map((_, level) => ({ level, before: now })),
-  )
+  if (!(await hasReportsOfOthers(tx, ownDomain))) await removeUnusedDesks(tx)
 }

@@ -97,13 +97,14 @@ function readHeader(socket: Socket, proceed: () => void): void {
     if (header === undefined) return
     if (header === 'invalid') return giveUp()
     clearTimeout(deadline)
-    socket.off('data', look).off('end', giveUp).off('error', giveUp)
+    socket.off('data', look).off('end', giveUp)
     socket.pause()
     const rest = held.subarray(header.bytes)
     if (rest.length > 0) socket.unshift(rest)
     if (header.client !== undefined) setClient(socket, header.client)
     proceed()
-    socket.resume()
+    // The server for mail listens to the socket only in the next turn of the loop.
+    setImmediate(() => socket.off('error', giveUp).resume())
   }
   socket.on('data', look).on('end', giveUp).on('error', giveUp)
   socket.once('close', () => clearTimeout(deadline))

@@ -130,7 +130,8 @@ function readLimits(form: Form): Record<string, Record<string, string>> {
     const unit = unitNames.find((one) => one === fields['unit'])
     const window = fields['window'] ?? ''
     const seconds = unit && /^\d{1,10}(\.\d{1,3})?$/.test(window) && Number(window) * units[unit]
-    fields['seconds'] = seconds === undefined || seconds === false ? window : String(seconds)
+    // In thousandths, because 1.1 hours are not exactly 3,960 s in floating point.
+    fields['seconds'] = seconds ? String(Math.round(seconds * 1_000) / 1_000) : window
   }
   return Object.fromEntries(limits)
 }

@@ -140,10 +140,12 @@ function deskOf({ recipientRole, address }: Feedback, analysis: KeptAnalysis | u
 
 function todoOf({ report, analysis, hasAdvice }: SummarySource, outcome: ReportOutcome) {
   if (outcome === 'asking' || outcome === 'unconfirmed') return 'answer'
-  const isOver = outcome === 'retracted' || outcome === 'simulation'
-  if (isOver || report.kind === 'not-spam') return 'nothing'
+  if (outcome === 'simulation') return 'nothing'
   const found = analysis?.details.verdict.class
-  if (found === 'malware' || found === 'phishing') return found
+  const isDangerous = found === 'malware' || found === 'phishing'
+  // A report that was taken back does not make its message less dangerous.
+  if (isDangerous && report.kind !== 'not-spam') return found
+  if (outcome === 'retracted' || report.kind === 'not-spam') return 'nothing'
   if (hasAdvice) return 'unsubscribe'
   if (found === undefined) return 'wait'
   if (found === 'marketing') return 'newsletter'

@@ -132,8 +132,7 @@ test('the number of batches at the same time changes while a worker runs', async
 
 test('jobs that wait for an instant start now, one or all', async () => {
   const queue = await makeQueue()
-  const startAfter = new Date(Date.now() + 3_600_000)
-  await send(boss, queue, [{ mark: 'a' }, { mark: 'b' }, { mark: 'c' }], pool, { startAfter })
+  await send(boss, queue, [{ mark: 'a' }, { mark: 'b' }, { mark: 'c' }], pool, { seconds: 3_600 })
   const [one] = await jobsIn(queue, 'later')
   expect(one).toMatchObject({ state: 'later', attempts: 0, reason: null })
   expect(await act(startNow, { queue: queue.name, id: one?.id })).toMatchObject({ count: 1 })

@@ -8,7 +8,6 @@ import { WHOLE_PART } from '../../../src/counting/evidence.ts'
 import { foldParts } from '../../../src/counting/fold-evidence.ts'
 import { allShards } from '../../../src/counting/keys.ts'
 import { rollUp } from '../../../src/counting/roll-up.ts'
-import { upsertSlots } from '../../../src/db/activity.ts'
 import { REPORTS } from '../../../src/db/counter-rows.ts'
 import { runEraseAccount } from '../../../src/reports/erase-account.ts'
 import { runFillSamples } from '../../../src/reports/fill-samples.ts'
@@ -121,8 +120,6 @@ const remaining = [
 ]
 
 test('removing it erases the accounts that have it, and everything that they left', async () => {
-  const slot = { level: 0, at: new Date(), family: 'verdicts', ticks: 1, content: Buffer.of(0) }
-  await upsertSlots(app.pool, [slot])
   expect(await runAction(removeSamples, {}, app, null)).toMatchObject({ done: 'removing' })
   const states = await app.rows(
     `select email like '%@' || $1 as is_sample, state, count(*)::int from reporters
