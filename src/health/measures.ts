@@ -152,18 +152,14 @@ function unlessPaused(
   return isPaused && found.since !== undefined ? { ...found, cause: 'queue-paused' } : found
 }
 
-/**
- * Returns since when work of a queue has waited. The sample data of a trial is dated back: while it
- * is added, its reports only seem to have waited for weeks.
- */
-async function late(
-  queue: string,
-  { db, now, controls }: Measuring,
-  since: Date | null,
-): Promise<Measurement> {
+async function late(queue: string, all: Measuring, since: Date | null): Promise<Measurement> {
+  return unlessPaused(waiting(await unlessSample(since, all), all.now), queue, await all.controls)
+}
+
+/** The sample data of a trial is dated back: while it is added, it only seems to have waited. */
+async function unlessSample(since: Date | null, { db, now }: Measuring): Promise<Date | null> {
   const isLong = since !== null && secondsSince(since, now) > DAY_SECONDS
-  const isSample = isLong && (await hasActiveJob(db, fillSamplesName))
-  return unlessPaused(waiting(isSample ? null : since, now), queue, await controls)
+  return isLong && (await hasActiveJob(db, fillSamplesName)) ? null : since
 }
 
 function unknown(reason: Measurement['reason'], cause?: Cause): Promise<Measurement> {
@@ -297,9 +293,9 @@ async function measurePaused({ controls, now }: Measuring): Promise<Measurement>
   return { value, since, reason: phrase('health-queues-paused', { queues, duration: value }) }
 }
 
-async function measureCounters({ db, now }: Measuring): Promise<Measurement> {
-  const [oldest] = await listShardBacklogs(db)
-  return waiting(oldest ? uuidTime(oldest.oldestId) : null, now)
+async function measureCounters(all: Measuring): Promise<Measurement> {
+  const [oldest] = await listShardBacklogs(all.db)
+  return waiting(await unlessSample(oldest ? uuidTime(oldest.oldestId) : null, all), all.now)
 }
 
 const LOOK_UP = 'find-contact'

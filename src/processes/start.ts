@@ -184,7 +184,8 @@ export async function start(context: StartContext): Promise<Instance> {
       // No drain time by default: no load balancer distributes requests among these parts.
       DRAIN_SECONDS: String((config.drainMs ?? 0) / 1_000),
     }
-    const partEnv = { ...env, ...settings }
+    // People try it with old messages.
+    const partEnv = { ...(isTrialSite(config) && { MESSAGE_AGE_MAX: '0' }), ...env, ...settings }
     const wanted = config.checkPort === undefined ? parts : [...parts, checkPart]
     const supervisor = supervise(wanted, (part) => startPart(main, part, partEnv, config), {
       log,
@@ -305,6 +306,11 @@ function aborted(signal: AbortSignal): Promise<void> {
   })
 }
 
+/** Whether others can neither reach the site nor get mail from it. */
+function isTrialSite({ smtpUrl, publicUrl }: Config): boolean {
+  return smtpUrl === undefined && !publicUrl.startsWith('https:')
+}
+
 /**
  * Migrates, and adds the first accounts and the sample networks if there are none. Disables the
  * demo account if others can reach the instance or receive mail from it. Returns the accounts whose
@@ -316,7 +322,7 @@ async function prepare(
   log: Logger,
 ): Promise<Partial<FirstAccounts>> {
   await migrateAll(databaseUrl, systemClock(), { backend: config.databaseBackend })
-  const isDemo = config.smtpUrl === undefined && !config.publicUrl.startsWith('https:')
+  const isDemo = isTrialSite(config)
   const pool = createPool(databaseUrl, poolOptions)
   const app = { pool, clock: systemClock, config }
   try {
