@@ -59,7 +59,7 @@ test('English calls the reporter "you" only if the reporter reads', () => {
     text: 'You took the report back. Feedback reports that had not been sent were canceled.',
     lang: undefined,
   })
-  expect(sayPhrases(said, 'en', 'operator').text).toMatch(/^The reporter retracted the report\./)
+  expect(sayPhrases(said, 'en', 'operator').text).toMatch(/^The reporter took the report back\./)
 })
 
 test.for([

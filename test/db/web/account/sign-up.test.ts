@@ -133,7 +133,7 @@ test('an existing account gets a letter with a password link, in its language', 
 
 test.for([
   ['no address', { email: 'nobody' }, 'This is not an email address'],
-  ['an address that breaks a header', { email: 'a@b.example\r\nBcc: c@d.example' }, 'not a mail'],
+  ['an address that breaks a header', { email: 'a@b.example\r\nBcc: c@d.example' }, 'not an email'],
   ['no consent', { agree: 'no' }, 'Please accept the privacy notice'],
 ] as const)('%s is reported beside the field, and no letter is sent', async ([, more, says]) => {
   const answer = await visitor().post('/sign-up', wish('fields@example.org', more))
