@@ -39,7 +39,7 @@ test.for([
   expect(await fits()).toBe(true)
   await page.click('tbody a')
   expect(await fits()).toBe(true)
-  expect(await page.locator('figure.series svg[role=img]').count()).toBe(2)
+  expect(await page.locator('figure.graph svg.picture').count()).toBe(2)
   expect(await page.locator('pre').textContent()).toContain(LINK)
   expect(await page.locator('a[href^=http]').count()).toBe(0)
   await page.click('#reports ~ .scroll tbody a')
