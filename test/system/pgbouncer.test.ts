@@ -44,11 +44,11 @@ async function expectRefusal(url: string): Promise<void> {
   const advice = /does not keep prepared statements .*pgbouncer 1\.21 or newer/
   await expect(findPooling(url)).rejects.toThrow(advice)
   const migrated = await runProgram(['migrate'], { ...site.env, DATABASE_URL: url })
-  expect(migrated).toMatchObject({ code: 1, stderr: expect.stringMatching(advice) as unknown })
+  expect(migrated).toMatchObject({ code: 78, stderr: expect.stringMatching(advice) as unknown })
   for (const name of ['web', 'work', 'check']) {
     const env = { ...site.env, DATABASE_URL: url, CHECK_PORT: '0' }
     const program = startProgram([name], env)
-    expect(await program.ended).toMatchObject({ code: 1 })
+    expect(await program.ended).toMatchObject({ code: 78 })
     expect(program.said()).toMatch(advice)
     expect(program.said()).not.toMatch(/^ {4}at /m)
   }
