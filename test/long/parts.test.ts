@@ -38,7 +38,7 @@ test('a part that cannot start yet is retried until it can', async () => {
   const squatter = createServer().listen(Number(here.env['HTTP_PORT']), '127.0.0.1')
   await once(squatter, 'listening')
   const program = here.start()
-  await program.says(/EADDRINUSE/)
+  await program.says(/address already in use/)
   await program.says(/A process ended unexpectedly/)
   squatter.close()
   await untilRunning(program)
