@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { floods } from '../../../src/activity/floods.ts'
 import { pieceTypes } from '../../../src/pieces/shingles/piece-types.ts'
 import { hexOf, shingleHash } from '../../../src/pieces/shingles/hash.ts'
@@ -59,17 +59,21 @@ async function counted(pair?: (typeof pairTypes)[number]['name']): Promise<Parti
 }
 
 test('a report makes its campaign grow once, however often it is analyzed', async () => {
-  const marks = Array.from({ length: 12 }, (_, n) => `grows ${n}`)
-  const payloads = await Promise.all(marks.map((mark) => reported(mark)))
+  const note = vi.spyOn(floods, 'note')
+  onTestFinished(() => note.mockRestore())
+  const words = Array.from({ length: 150 }, (_, n) => `word${n * 7919}`).join(' ')
+  const long = (n: number) => Buffer.from(`${spamMessage(`grows ${n}`)}\r\n${words}\r\n`)
+  const payloads = await Promise.all(
+    Array.from({ length: 12 }, async (_, n) => ({ reportId: (await app.report(long(n))).id })),
+  )
   await analyze(...payloads)
   await app.pool.query(`delete from analyses`)
   await app.pool.query(`update reports set state = 'received'`)
   await analyze(...payloads)
-  const sizes = await app.rows(
-    `select campaign_id as id, reports from campaign_days order by reports desc limit 1`,
-  )
-  const largest = floods.largest().filter(({ kind }) => kind === 'campaign')
-  expect(largest.map(({ who: id, hour: reports }) => ({ id, reports }))).toEqual(sizes)
+  const sizes = await app.rows('select campaign_id as who, reports from campaign_days')
+  expect(sizes).toMatchObject([{ reports: 12 }])
+  const noted = note.mock.calls.filter(([kind]) => kind === 'campaign')
+  expect(noted).toEqual(Array(12).fill(['campaign', sizes[0]?.['who']]))
 })
 
 test('the message of these tests has the author whose counts they read', async () => {
