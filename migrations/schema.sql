@@ -1098,6 +1098,66 @@ create table original_requests (
 create index original_requests_consumer_idx on original_requests (consumer_id, asked_at);
 create index original_requests_reporter_idx on original_requests (reporter_id, asked_at);
 
+-- page_reports: local
+create table page_reports (
+  page_id uuid not null,
+  report_id uuid not null,
+  url text not null,
+  seen_at timestamp with time zone not null,
+  campaign_id uuid,
+  reporter_id uuid not null,
+  is_vouched boolean not null,
+  is_proven boolean not null,
+  is_young boolean not null,
+  circle integer not null,
+  recipient bytea not null,
+  is_accusing boolean not null,
+  is_supported boolean not null,
+  decision text,
+  signs text[] not null,
+  constraint page_reports_pkey PRIMARY KEY (page_id, report_id),
+  constraint page_reports_page_fkey FOREIGN KEY (page_id) REFERENCES pages(id) ON DELETE CASCADE,
+  constraint page_reports_decision_known CHECK ((decision = ANY (ARRAY['phishing'::text, 'malware'::text, 'other'::text]))),
+  constraint page_reports_recipient_length CHECK ((length(recipient) = 8))
+);
+create index page_reports_campaign_idx on page_reports (campaign_id);
+create index page_reports_report_idx on page_reports (report_id);
+create index page_reports_reporter_idx on page_reports (reporter_id);
+create index page_reports_seen_idx on page_reports (page_id, seen_at);
+
+-- pages: local
+create table pages (
+  id uuid not null,
+  key text not null,
+  url text not null,
+  host text not null,
+  scope text not null,
+  type text not null,
+  state text not null,
+  decision text,
+  confirmed_by text,
+  confirmed_at timestamp with time zone,
+  cleared_at timestamp with time zone,
+  imitates text,
+  shared boolean not null,
+  first_seen timestamp with time zone not null,
+  last_seen timestamp with time zone not null,
+  reports integer not null,
+  constraint pages_pkey PRIMARY KEY (id),
+  constraint pages_key_unique UNIQUE (key),
+  constraint pages_cleared_whole CHECK (((state = 'cleared'::text) = (cleared_at IS NOT NULL))),
+  constraint pages_confirmed_by_known CHECK ((confirmed_by = ANY (ARRAY['person'::text, 'reporters'::text]))),
+  constraint pages_confirmed_whole CHECK ((((state = 'confirmed'::text) = (confirmed_by IS NOT NULL)) AND ((state <> 'confirmed'::text) OR (confirmed_at IS NOT NULL)))),
+  constraint pages_decision_known CHECK ((decision = ANY (ARRAY['phishing'::text, 'malware'::text, 'cleared'::text]))),
+  constraint pages_length CHECK (((length(key) <= 500) AND (length(url) <= 2000))),
+  constraint pages_scope_known CHECK ((scope = ANY (ARRAY['host'::text, 'path'::text]))),
+  constraint pages_state_known CHECK ((state = ANY (ARRAY['seen'::text, 'confirmed'::text, 'cleared'::text]))),
+  constraint pages_type_known CHECK ((type = ANY (ARRAY['phishing'::text, 'malware'::text])))
+);
+create index pages_host_idx on pages (host, id);
+create index pages_last_seen_idx on pages (last_seen);
+create index pages_state_idx on pages (state, id);
+
 -- processes: local
 create table processes (
   id uuid not null,

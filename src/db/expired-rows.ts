@@ -21,6 +21,8 @@ const columns = {
   mail_source_days: 'day',
   mass_actions: 'started_at',
   original_requests: 'asked_at',
+  page_reports: 'report_id',
+  pages: 'last_seen',
   proposed_deletions: 'expires_at',
   report_aliases: 'id',
   reporter_days: 'day',
@@ -43,8 +45,8 @@ const dateColumns: readonly string[] = ['day', 'week', 'seen_on', 'named_on', 'r
 export async function deleteExpiredRows(db: Db, expiry: Partial<Expiry>): Promise<void> {
   for (const [table, before] of Object.entries(expiry)) {
     const column = columns[table as ExpiringTable]
-    const bound =
-      column === 'id' ? uuidFloor(before) : dateColumns.includes(column) ? dateOf(before) : before
+    const isId = column === 'id' || column === 'report_id'
+    const bound = isId ? uuidFloor(before) : dateColumns.includes(column) ? dateOf(before) : before
     await db.query(sql`delete from ${raw(table)} where ${raw(column)} < ${bound}`)
   }
 }

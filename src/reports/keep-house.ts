@@ -200,6 +200,8 @@ function expiryOf(app: HouseNeeds, now: Date, oldest: Date): Expiry {
     mail_source_days: ago(ANSWERS_MS),
     mass_actions: ago(ANSWERS_MS),
     original_requests: oldest,
+    page_reports: oldest,
+    pages: oldest,
     proposed_deletions: now,
     report_aliases: oldest,
     reporter_days: oldest,

@@ -18,6 +18,7 @@ import type { MailSourceKind } from '../../src/db/mail-sources.ts'
 import type { MarketerProposal } from '../../src/db/marketers.ts'
 import type { MassAction, MassOutcome } from '../../src/db/mass-actions.ts'
 import type { ListedModel } from '../../src/db/models.ts'
+import type { Page, PageReport } from '../../src/db/pages.ts'
 import type { ReporterNews } from '../../src/db/reporter-news.ts'
 import type { RelayHow } from '../../src/db/reporter-relays.ts'
 import type { ReporterState } from '../../src/db/reporters.ts'
@@ -212,6 +213,16 @@ const known: Record<string, string[]> = {
     'name-and-network',
     'all',
   ),
+  page_reports_decision_known: all<NonNullable<PageReport['decision']>>()(
+    'phishing',
+    'malware',
+    'other',
+  ),
+  pages_confirmed_by_known: all<NonNullable<Page['confirmedBy']>>()('person', 'reporters'),
+  pages_decision_known: all<NonNullable<Page['decision']>>()('phishing', 'malware', 'cleared'),
+  pages_scope_known: all<Page['scope']>()('host', 'path'),
+  pages_state_known: all<Page['state']>()('seen', 'confirmed', 'cleared'),
+  pages_type_known: all<Page['type']>()('phishing', 'malware'),
   raw_messages_encoding_known: encodings,
   reporter_news_kind_known: all<ReporterNews['kind']>()(
     'question',
