@@ -1,14 +1,10 @@
 import path from 'node:path'
 import { z } from 'zod'
 import { UsageError } from './errors.ts'
-import type { Role } from './roles.ts'
 import {
   entriesOf,
-  type ForwardScope,
   fraction,
   isSafeUrl,
-  type KeepRule,
-  type QuietHours,
   readAddresses,
   readBlocks,
   readKeepRule,
@@ -18,7 +14,6 @@ import {
   readSecrets,
   readServers,
   score,
-  type Servers,
   wholeNumber,
 } from './settings.ts'
 
@@ -140,162 +135,10 @@ const variables = z.object({
   FORM_WAIT_SECONDS: wholeNumber(0, 10).default(1),
 })
 
-/** The validated settings of one process. */
-export type Config = {
-  databaseUrl: string | undefined
-  /** A URL that bypasses a connection pooler, for migrations and LISTEN. */
-  databaseDirectUrl: string | undefined
-  /** One PostgreSQL server, or several with Citus. */
-  databaseBackend: 'postgres' | 'citus'
-  /** Absolute path. */
-  dataDir: string
-  httpHost: string
-  httpPort: number
-  /** Without a trailing slash. */
-  publicUrl: string
-  /** Whether anyone may create an account. */
-  signUpIsOpen: boolean
-  isSecondStepRequired: boolean
-  /** Whether a second person must confirm actions that delete messages or reports. */
-  needsFourEyes: boolean
-  /** Sign-in by the organization; undefined if all sign in here. */
-  oidc: OidcSettings | undefined
-  /** The operator's name on the privacy page. */
-  operatorName: string | undefined
-  operatorContact: string | undefined
-  /** CIDR blocks of private networks that may receive webhooks. */
-  webhookNetworks: readonly string[]
-  /** CIDR blocks of the proxies that are trusted to report the address of a client. */
-  trustedProxies: readonly string[]
-  smtpUrl: string | undefined
-  /** Addresses and CIDR blocks from which the mail server sends; empty if not known. */
-  sendingAddresses: readonly string[]
-  mailFrom: string
-  /** Undefined if mail is not signed. `keyFile` is an absolute path. */
-  dkim: { domain: string; selector: string; keyFile: string } | undefined
-  /** Feedback reports per hour to an address that did not enroll and has no limit of its own. */
-  feedbackHourlyMax: number
-  returnPathDomain: string
-  /** Undefined until it is created; `keptSecrets` in `processes/data-dir.ts` returns it then. */
-  secret: string | undefined
-  /** Earlier values of `secret`, the last one first. */
-  previousSecrets: readonly string[]
-  receiveHost: string
-  receivePort: number
-  receiveProtocol: 'smtp' | 'lmtp'
-  /** CIDR blocks of the proxies that must send the PROXY protocol to `receive`, and to `check`. */
-  receiveProxies: readonly string[]
-  checkProxies: readonly string[]
-  /** Absolute path; undefined if STARTTLS is not offered. */
-  receiveTlsCertFile: string | undefined
-  receiveTlsKeyFile: string | undefined
-  checkHost: string
-  /** Undefined if mail servers use the web port. */
-  checkPort: number | undefined
-  /** Undefined if only clients on this machine may send checks. */
-  checkPassword: string | undefined
-  checkRejectScore: number
-  /** Undefined if greylisting is disabled. */
-  checkGreylistScore: number | undefined
-  /** Where `check` speaks the milter protocol; undefined if it does not. */
-  milter:
-    | {
-        host: string
-        port: number
-        /** What happens to mail with the action `reject`. */
-        reject: 'reject' | 'quarantine'
-        /** What happens to mail that the first filter settles. */
-        firstFilter: 'mark' | 'reject'
-      }
-    | undefined
-  forwardTo: 'any' | 'enrolled'
-  /** The networks to which reports are forwarded; undefined: all. */
-  forwardScope: ForwardScope | undefined
-  /** 0 to 1; below it no feedback is sent about an origin, and the reporter is asked. */
-  originConfidenceMin: number
-  /**
-   * Hours since the trusted Received time; reports of older messages have no effect. 0: no limit.
-   */
-  messageAgeMax: number
-  /** Number of parser threads, and of jobs handled in parallel. */
-  workers: number
-  /** Undefined if registry queries are disabled. */
-  rdapBootstrapUrl: string | undefined
-  /** The tables to import every night, as `name=https://…` or `name=/folder`. */
-  networkTables: readonly string[]
-  dnsServers: Servers
-  /** Unparsed entries of the setting; `processes/blacklist-zones.ts` reads them. */
-  blacklists: readonly string[]
-  /** Absolute path. */
-  listsDir: string
-  /** The parent zone of the lists' zones. */
-  listsZone: string
-  /** Where alarms about the health of the service are sent. */
-  alarms: {
-    mailTo: readonly string[]
-    /** The mail server for alarms; by default the one for all mail. */
-    smtpUrl: string | undefined
-    webhookUrl: string | undefined
-    /** A file to which each message is appended, and a program that gets it; absolute paths. */
-    file: string | undefined
-    command: string | undefined
-    /** Called each minute while nothing is critical. */
-    heartbeatUrl: string | undefined
-    quietHours: QuietHours | undefined
-  }
-  /** The contact for vulnerability reports; undefined if none is published. */
-  securityContact: string | undefined
-  securityPolicy: string | undefined
-  /** Whether anyone may download the lists. */
-  listsArePublic: boolean
-  logLevel: string
-  messageBytesMax: number
-  /** `folder` is an absolute path; `recipient` is a public key of age, for encryption. */
-  backups: {
-    folder: string
-    isScheduled: boolean
-    recipient: string | undefined
-    keep: KeepRule
-  }
-  /** The folder, an absolute path, for reports that are accepted while the database is away. */
-  spool: { folder: string; bytesMax: number }
-  /** The main installation of a front, without a trailing slash; undefined if this is no front. */
-  mainUrl: string | undefined
-  /** The secret that a main installation shares with its fronts; a front always has it. */
-  frontKey: string | undefined
-  retentionDays: number
-  databaseConnections: number
-  /** Time in milliseconds for which a stopping process continues to answer HTTP requests. */
-  drainMs: number | undefined
-  /**
-   * Maximum time in milliseconds for which the answer of the report form waits for the analysis, so
-   * that it can show the question about it.
-   */
-  formWaitMs: number
-}
+type Variables = z.infer<typeof variables>
 
 /** The OpenID provider of the organization, and what its people may do here. */
-type OidcSettings = {
-  issuer: string
-  clientId: string
-  clientSecret: string
-  /** How the secret is sent to the provider. */
-  clientAuth: 'post' | 'basic'
-  /** What the button calls the provider. */
-  name: string
-  scopes: string
-  /** The claim with the groups of a person, and the role that each group gives. */
-  rolesClaim: string
-  roles: ReadonlyMap<string, Role>
-  /** Milliseconds for which a role holds that the provider does not confirm again. */
-  roleMs: number
-  /** Domains whose addresses count as confirmed if the provider does not say whether they are. */
-  mailDomains: readonly string[]
-  /** Addresses, in lower case, of the accounts whose roles are given here. */
-  localAccounts: readonly string[]
-}
-
-function oidcOf(read: z.infer<typeof variables>): OidcSettings | undefined {
+function oidcOf(read: Variables) {
   const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret } = read
   if (issuer === undefined && clientId === undefined && clientSecret === undefined) return undefined
   if (issuer === undefined || clientId === undefined || clientSecret === undefined) {
@@ -312,18 +155,23 @@ function oidcOf(read: z.infer<typeof variables>): OidcSettings | undefined {
   }
   return {
     ...{ issuer, clientId, clientSecret },
+    /** How the secret is sent to the provider. */
     clientAuth: read.OIDC_CLIENT_AUTH,
+    /** What the button calls the provider. */
     name: read.OIDC_NAME ?? new URL(issuer).hostname,
     scopes: read.OIDC_SCOPES,
-    rolesClaim: read.OIDC_ROLES_CLAIM,
-    roles: read.OIDC_ROLES,
+    /** The claim with the groups of a person, and the role that each group gives. */
+    ...{ rolesClaim: read.OIDC_ROLES_CLAIM, roles: read.OIDC_ROLES },
+    /** Milliseconds for which a role holds that the provider does not confirm again. */
     roleMs: read.OIDC_ROLE_HOURS * 3_600_000,
+    /** Domains whose addresses are confirmed if the provider does not say whether they are. */
     mailDomains: entriesOf(read.OIDC_MAIL_DOMAINS.toLowerCase()),
+    /** Addresses, in lower case, of the accounts whose roles are given here. */
     localAccounts: read.OIDC_LOCAL_ACCOUNTS.map((address) => address.toLowerCase()),
   }
 }
 
-function signing(read: z.infer<typeof variables>, cwd: string): Config['dkim'] {
+function signing(read: Variables, cwd: string) {
   const { DKIM_DOMAIN: domain, DKIM_SELECTOR: selector, DKIM_KEY_FILE: file } = read
   if (domain === undefined && selector === undefined && file === undefined) return undefined
   if (domain === undefined || selector === undefined || file === undefined) {
@@ -336,20 +184,22 @@ function signing(read: z.infer<typeof variables>, cwd: string): Config['dkim'] {
   return { domain: domain.toLowerCase(), selector: selector.toLowerCase(), keyFile }
 }
 
-function alarmsOf(read: z.infer<typeof variables>, cwd: string): Config['alarms'] {
+function alarmsOf(read: Variables, cwd: string) {
   const absolute = (file: string | undefined) => file && path.resolve(cwd, file)
   return {
     mailTo: read.ALARM_MAIL,
+    /** The mail server for alarms; by default the one for all mail. */
     smtpUrl: read.ALARM_SMTP_URL ?? read.SMTP_URL,
     webhookUrl: read.ALARM_WEBHOOK_URL,
-    file: absolute(read.ALARM_FILE),
-    command: absolute(read.ALARM_COMMAND),
+    /** A file to which each message is appended, and a program that gets it; absolute paths. */
+    ...{ file: absolute(read.ALARM_FILE), command: absolute(read.ALARM_COMMAND) },
+    /** Called each minute while nothing is critical. */
     heartbeatUrl: read.ALARM_HEARTBEAT_URL,
     quietHours: read.ALARM_QUIET_HOURS,
   }
 }
 
-function milterOf(read: z.infer<typeof variables>): Config['milter'] {
+function milterOf(read: Variables) {
   const { CHECK_MILTER_PORT: port } = read
   if (port === undefined) return undefined
   if (read.CHECK_PORT === undefined) {
@@ -361,12 +211,14 @@ function milterOf(read: z.infer<typeof variables>): Config['milter'] {
   return {
     host: read.CHECK_MILTER_HOST,
     port,
+    /** What happens to mail with the action `reject`. */
     reject: read.CHECK_MILTER_REJECT,
+    /** What happens to mail that the first filter settles. */
     firstFilter: read.CHECK_MILTER_FIRST_FILTER,
   }
 }
 
-function backupsOf(read: z.infer<typeof variables>, cwd: string): Config['backups'] {
+function backupsOf(read: Variables, cwd: string) {
   return {
     folder: path.resolve(cwd, read.BACKUP_DIR ?? path.join(read.DATA_DIR, 'backups')),
     isScheduled: read.BACKUP_DAILY === 'yes',
@@ -375,12 +227,12 @@ function backupsOf(read: z.infer<typeof variables>, cwd: string): Config['backup
   }
 }
 
-function spoolOf(read: z.infer<typeof variables>, cwd: string): Config['spool'] {
+function spoolOf(read: Variables, cwd: string) {
   const folder = path.resolve(cwd, read.SPOOL_DIR ?? path.join(read.DATA_DIR, 'spool'))
   return { folder, bytesMax: read.SPOOL_MEGABYTES * 1_000_000 }
 }
 
-function frontOf(read: z.infer<typeof variables>): Pick<Config, 'mainUrl' | 'frontKey'> {
+function frontOf(read: Variables) {
   const { MAIN_URL: mainUrl, FRONT_KEY: frontKey } = read
   if (mainUrl !== undefined && frontKey === undefined) {
     throw new UsageError(['MAIN_URL also needs FRONT_KEY (see .env.example)'])
@@ -390,19 +242,21 @@ function frontOf(read: z.infer<typeof variables>): Pick<Config, 'mainUrl' | 'fro
       'MAIN_URL is for a front, which has no database: remove DATABASE_URL or MAIN_URL',
     ])
   }
-  return { mainUrl: mainUrl?.replace(/\/+$/, ''), frontKey }
+  return {
+    /** The main installation of a front, without a trailing slash; undefined if it is no front. */
+    mainUrl: mainUrl?.replace(/\/+$/, ''),
+    /** The secret that a main installation shares with its fronts; a front always has it. */
+    frontKey,
+  }
 }
 
 /** A front leads to the pages of its main installation. */
-function publicUrlOf({ PUBLIC_URL, MAIN_URL, HTTP_PORT }: z.infer<typeof variables>): string {
+function publicUrlOf({ PUBLIC_URL, MAIN_URL, HTTP_PORT }: Variables): string {
   return (PUBLIC_URL ?? MAIN_URL ?? `http://localhost:${HTTP_PORT}`).replace(/\/+$/, '')
 }
 
 /** The PostgreSQL that comes with the packages has no extensions. */
-function backend({
-  DB_BACKEND,
-  DATABASE_URL,
-}: z.infer<typeof variables>): Config['databaseBackend'] {
+function backend({ DB_BACKEND, DATABASE_URL }: Variables) {
   if (DB_BACKEND === 'postgres' || DATABASE_URL !== undefined) return DB_BACKEND
   throw new UsageError([`DB_BACKEND=${DB_BACKEND} needs DATABASE_URL (see .env.example)`])
 }
@@ -412,7 +266,7 @@ export const variableSchemas: Readonly<Record<string, z.core.$ZodType>> = variab
 export const variableNames: readonly string[] = Object.keys(variables.shape)
 
 /** @throws UsageError listing all errors */
-function readVariables(env: NodeJS.ProcessEnv): z.infer<typeof variables> {
+function readVariables(env: NodeJS.ProcessEnv): Variables {
   const given = Object.fromEntries(
     variableNames.flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
   )
@@ -429,63 +283,107 @@ function readVariables(env: NodeJS.ProcessEnv): z.infer<typeof variables> {
  *
  * @throws UsageError listing all errors
  */
-export function readConfig(
-  env: NodeJS.ProcessEnv,
-  machine: { cores: number; cwd: string },
-): Config {
+export function readConfig(env: NodeJS.ProcessEnv, machine: { cores: number; cwd: string }) {
   const read = readVariables(env)
   const absolute = (file: string | undefined) => file && path.resolve(machine.cwd, file)
   return {
     databaseUrl: read.DATABASE_URL,
+    /** A URL that bypasses a connection pooler, for migrations and LISTEN. */
     databaseDirectUrl: read.DATABASE_DIRECT_URL,
+    /** One PostgreSQL server, or several with Citus. */
     databaseBackend: backend(read),
+    /** Absolute path. */
     dataDir: path.resolve(machine.cwd, read.DATA_DIR),
     httpHost: read.HTTP_HOST,
     httpPort: read.HTTP_PORT,
+    /** Without a trailing slash. */
     publicUrl: publicUrlOf(read),
+    /** Whether anyone may create an account. */
     signUpIsOpen: read.SIGN_UP === 'open',
     isSecondStepRequired: read.SECOND_STEP === 'required',
+    /** Whether a second person must confirm actions that delete messages or reports. */
     needsFourEyes: read.FOUR_EYES === 'required',
+    /** Sign-in by the organization; undefined if all sign in here. */
     oidc: oidcOf(read),
+    /** The operator on the privacy page. */
     ...{ operatorName: read.OPERATOR_NAME, operatorContact: read.OPERATOR_CONTACT },
+    /** CIDR blocks of private networks that may receive webhooks. */
     webhookNetworks: read.WEBHOOK_NETWORKS,
+    /** CIDR blocks of the proxies that are trusted to report the address of a client. */
     trustedProxies: read.TRUSTED_PROXIES,
     smtpUrl: read.SMTP_URL,
+    /** Addresses and CIDR blocks from which the mail server sends; empty if not known. */
     sendingAddresses: read.SENDING_ADDRESSES,
     mailFrom: read.MAIL_FROM,
+    /** Undefined if mail is not signed. `keyFile` is an absolute path. */
     dkim: signing(read, machine.cwd),
+    /** Feedback reports per hour to an address that did not enroll and has no own limit. */
     feedbackHourlyMax: read.FEEDBACK_HOURLY_MAX,
     returnPathDomain: read.RETURN_PATH_DOMAIN.toLowerCase(),
+    /**
+     * `secret` is undefined until it is created; `keptSecrets` in `processes/data-dir.ts` returns
+     * it then. `previousSecrets`: earlier values, the last one first.
+     */
     ...{ secret: read.SECRET, previousSecrets: read.SECRET_PREVIOUS },
     receiveHost: read.RECEIVE_HOST,
     receivePort: read.RECEIVE_PORT,
     receiveProtocol: read.RECEIVE_PROTOCOL,
+    /** CIDR blocks of proxies that must send the PROXY protocol to `receive`, and to `check`. */
     ...{ receiveProxies: read.RECEIVE_PROXIES, checkProxies: read.CHECK_PROXIES },
+    /** Absolute path; undefined if STARTTLS is not offered. */
     receiveTlsCertFile: absolute(read.RECEIVE_TLS_CERT_FILE),
     receiveTlsKeyFile: absolute(read.RECEIVE_TLS_KEY_FILE),
+    /** The port is undefined if mail servers use the web port. */
     ...{ checkHost: read.CHECK_HOST, checkPort: read.CHECK_PORT },
+    /** Undefined if only clients on this machine may send checks. */
     checkPassword: read.CHECK_PASSWORD,
     checkRejectScore: read.CHECK_REJECT_SCORE,
+    /** Undefined if greylisting is disabled. */
     checkGreylistScore: read.CHECK_GREYLIST_SCORE,
+    /** Where `check` speaks the milter protocol; undefined if it does not. */
     milter: milterOf(read),
+    /** `forwardScope`: the networks to which reports are forwarded; undefined: all. */
     ...{ forwardTo: read.FORWARD_TO, forwardScope: read.FORWARD_SCOPE },
+    /** 0 to 1; below it no feedback is sent about an origin, and the reporter is asked. */
     originConfidenceMin: read.ORIGIN_CONFIDENCE_MIN,
+    /**
+     * Hours since the trusted Received time; reports of older messages have no effect. 0: no limit.
+     */
     messageAgeMax: read.MESSAGE_AGE_MAX,
+    /** Number of parser threads, and of jobs handled in parallel. */
     workers: read.WORKERS ?? machine.cores,
+    /** Undefined if registry queries are disabled. */
     rdapBootstrapUrl: read.RDAP_BOOTSTRAP_URL === 'none' ? undefined : read.RDAP_BOOTSTRAP_URL,
+    /** `networkTables` are imported every night: `name=https://…` or `name=/folder`. */
     ...{ dnsServers: read.DNS_SERVERS, networkTables: entriesOf(read.NETWORK_TABLES) },
+    /** Unparsed entries of the setting; `processes/blacklist-zones.ts` reads them. */
     blacklists: entriesOf(read.BLACKLISTS),
+    /** Absolute path. */
     listsDir: path.resolve(machine.cwd, read.LISTS_DIR ?? path.join(read.DATA_DIR, 'lists')),
+    /** The parent zone of the lists' zones. */
     listsZone: read.LISTS_ZONE.toLowerCase(),
+    /** Whether anyone may download the lists. */
     listsArePublic: read.LISTS_PUBLIC === 'yes',
+    /** Where alarms about the health of the service are sent. */
     alarms: alarmsOf(read, machine.cwd),
+    /** The contact for vulnerability reports; undefined if none is published. */
     ...{ securityContact: read.SECURITY_CONTACT, securityPolicy: read.SECURITY_POLICY_URL },
     logLevel: read.LOG_LEVEL,
     messageBytesMax: read.MESSAGE_BYTES_MAX,
+    /** `folder` is an absolute path; `recipient` is a public key of age, for encryption. */
     backups: backupsOf(read, machine.cwd),
+    /** `spool`: the folder for reports that are accepted while the database is away. */
     ...{ spool: spoolOf(read, machine.cwd), ...frontOf(read) },
     ...{ retentionDays: read.RETENTION_DAYS, databaseConnections: read.DATABASE_CONNECTIONS },
+    /** Milliseconds for which a stopping process continues to answer HTTP requests. */
     drainMs: read.DRAIN_SECONDS === undefined ? undefined : read.DRAIN_SECONDS * 1_000,
+    /**
+     * Maximum time in milliseconds for which the answer of the report form waits for the analysis,
+     * so that it can show the question about it.
+     */
     formWaitMs: read.FORM_WAIT_SECONDS * 1_000,
   }
 }
+
+/** The validated settings of one process. */
+export type Config = ReturnType<typeof readConfig>
