@@ -4,8 +4,13 @@ import type { Db } from '../db/pool.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import { type AskedPiece, pieceAsWritten } from '../pieces/asked-pieces.ts'
 import { askedPieces, guessKind, questionKinds, type QuestionName } from '../pieces/questions.ts'
-import { type PairType, pairTypes } from '../pieces/shingles/pair-types.ts'
-import { type PieceName, gatedTypes, pieceTypes } from '../pieces/shingles/piece-types.ts'
+import {
+  gatedTypes,
+  type PairType,
+  pairTypes,
+  type PieceName,
+  pieceTypes,
+} from '../pieces/shingles/piece-types.ts'
 import type { Clock } from '../world.ts'
 import {
   dayOf,

@@ -1,7 +1,6 @@
 import { parseIp } from '../mail/ip.ts'
 import { shingleHash } from '../pieces/shingles/hash.ts'
-import { pairTypes } from '../pieces/shingles/pair-types.ts'
-import { type PieceName, pieceTypes } from '../pieces/shingles/piece-types.ts'
+import { pairTypes, type PieceName, pieceTypes } from '../pieces/shingles/piece-types.ts'
 import type { Subject, SubjectKind } from '../verdict/reputation/subject.ts'
 import type { SeenVolume, Volume } from '../verdict/reputation/volume.ts'
 import { wholePairKey } from './keys.ts'

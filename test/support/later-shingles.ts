@@ -1,6 +1,10 @@
 import { hexOf, shingleHash } from '../../src/pieces/shingles/hash.ts'
-import { type PairType, pairTypes } from '../../src/pieces/shingles/pair-types.ts'
-import { type PieceName, pieceTypes } from '../../src/pieces/shingles/piece-types.ts'
+import {
+  type PairType,
+  pairTypes,
+  type PieceName,
+  pieceTypes,
+} from '../../src/pieces/shingles/piece-types.ts'
 import type { Shingle } from '../../src/pieces/shingles/packed-shingles.ts'
 
 type Later = Partial<Record<PieceName, string | number | undefined>>

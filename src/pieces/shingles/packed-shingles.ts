@@ -1,6 +1,5 @@
 import { hexOf } from './hash.ts'
-import { pairTypes } from './pair-types.ts'
-import { pieceTypes } from './piece-types.ts'
+import { pairTypes, pieceTypes } from './piece-types.ts'
 
 /** A normalized piece of a message, or a pair of pieces, as it is counted. */
 export type Shingle = {

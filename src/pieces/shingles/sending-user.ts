@@ -1,7 +1,6 @@
 import { type PackedShingles, PAIR_BYTES, PIECE_BYTES } from './packed-shingles.ts'
 import { shingleHash } from './hash.ts'
-import { pairTypes } from './pair-types.ts'
-import { type PieceName, pieceTypes } from './piece-types.ts'
+import { pairTypes, type PieceName, pieceTypes } from './piece-types.ts'
 
 /** A user of a mail server, who authenticates to send mail. */
 export type SendingUser = {

@@ -6,8 +6,7 @@ import {
   PAIR_BYTES,
   PIECE_BYTES,
 } from './packed-shingles.ts'
-import { type PairType, pairTypes } from './pair-types.ts'
-import { type PieceName, pieceTypes } from './piece-types.ts'
+import { type PairType, pairTypes, type PieceName, pieceTypes } from './piece-types.ts'
 
 /**
  * Maximum number of shingles of a message: the sum of the limits of all types. With a lower limit,

@@ -15,8 +15,7 @@ import type { Link } from '../links.ts'
 import { addAddresses, addFiles, addReturnPath, type Signer } from './address-shingles.ts'
 import { addHeader, withoutTokens } from './header-shingles.ts'
 import { type PackedShingles, type Shingle, unpackShingles } from './packed-shingles.ts'
-import { pairTypes } from './pair-types.ts'
-import { type PieceName, pieceTypes } from './piece-types.ts'
+import { pairTypes, type PieceName, pieceTypes } from './piece-types.ts'
 import {
   appendPaired,
   type LaterPiece,

@@ -4,8 +4,7 @@ import {
   PAIR_BYTES,
   PIECE_BYTES,
 } from '../../pieces/shingles/packed-shingles.ts'
-import { pairTypes } from '../../pieces/shingles/pair-types.ts'
-import { type PieceName, pieceTypes } from '../../pieces/shingles/piece-types.ts'
+import { pairTypes, type PieceName, pieceTypes } from '../../pieces/shingles/piece-types.ts'
 import { definitionsOf, double, type FactDefinition } from './fact.ts'
 
 /** Groups of pieces whose counts become facts, with their descriptions. */

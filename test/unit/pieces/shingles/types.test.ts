@@ -15,8 +15,7 @@ import {
   type Shingle,
   unpackShingles,
 } from '../../../../src/pieces/shingles/packed-shingles.ts'
-import { pairTypes } from '../../../../src/pieces/shingles/pair-types.ts'
-import { gatedTypes, pieceTypes } from '../../../../src/pieces/shingles/piece-types.ts'
+import { gatedTypes, pairTypes, pieceTypes } from '../../../../src/pieces/shingles/piece-types.ts'
 import { sendingShingles } from '../../../../src/pieces/shingles/sending-user.ts'
 import { parseHeader } from '../../../../src/mail/header.ts'
 import { withLater } from '../../../support/later-shingles.ts'

@@ -5,8 +5,11 @@ import { addCount } from '../../../../src/counting/packed/members.ts'
 import { windowsOf } from '../../../../src/counting/reader.ts'
 import { withLaterShingles } from '../../../../src/pieces/shingles/take-apart.ts'
 import { packShingles } from '../../../../src/pieces/shingles/packed-shingles.ts'
-import { pairTypes } from '../../../../src/pieces/shingles/pair-types.ts'
-import { type PieceName, pieceTypes } from '../../../../src/pieces/shingles/piece-types.ts'
+import {
+  pairTypes,
+  type PieceName,
+  pieceTypes,
+} from '../../../../src/pieces/shingles/piece-types.ts'
 import {
   type SeenCounts,
   seenDefinitions,
