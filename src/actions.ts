@@ -106,7 +106,6 @@ export function defineAction<
   return action
 }
 
-/** A person who runs an action. */
 export type Operator = { id: string; role: Role | null }
 
 type ActionApp = { pool: Pool; clock: Clock; config: Pick<App['config'], 'needsFourEyes'> }
@@ -253,7 +252,6 @@ export function wholeNumber(min: number, max: number) {
     .pipe(z.number().min(min, error).max(max, error))
 }
 
-/** The schema of one of the given words. */
 export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
   return z.enum(words, { error: `Choose one of ${words.join(', ')}.` })
 }

@@ -42,7 +42,6 @@ const purposes = {
 
 export type KeyPurpose = keyof typeof purposes
 
-/** The names of all purposes. */
 export const keyPurposes = Object.keys(purposes) as KeyPurpose[]
 
 /** When a secret came into force, and, if it is accepted no more, when it was ended. */

@@ -46,7 +46,6 @@ export async function inTime<T, Late>(
   return Promise.race([asking, tooLate.promise]).finally(() => clearTimeout(timer))
 }
 
-/** The system's random source. */
 export const systemRandom: Random = (count) => {
   if (count > POOL_BYTES) return randomBytes(count)
   if (pooled.length < count) pooled = randomBytes(POOL_BYTES)

@@ -13,7 +13,6 @@ export function sampleFamily(family: string): string {
   return `${SAMPLES}${family}`
 }
 
-/** Some families, each also with its samples. */
 export function withSamples(some: readonly string[]): string[] {
   return some.flatMap((family) => [family, sampleFamily(family)])
 }

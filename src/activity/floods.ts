@@ -99,5 +99,4 @@ function isUnusual({ recent, usual }: Surge): boolean {
   return recent >= CLIENT_MIN && recent >= CLIENT_FACTOR * usual
 }
 
-/** The watch of this process. */
 export const floods = createFloodWatch()

@@ -19,5 +19,4 @@ const verify = defineQuery({
   },
 })
 
-/** The operations of `signalpost audit`. */
 export const operations: Operations = [verify]

@@ -10,7 +10,6 @@ import { complaintIn } from '../mail/inbound/complaint.ts'
 import type { CollectedAccount, CollectedFolder, CollectorSettings } from './collector-settings.ts'
 import { type Answered, askForTestMessage, type MailboxUser, postMessage } from './report.ts'
 
-/** Parses `imap FILE [--once]`. */
 export function parseCollect(args: readonly string[]): { file: string; isOnce: boolean } {
   const { values, positionals } = parseArgs({
     args: [...args],

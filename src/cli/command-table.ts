@@ -16,7 +16,6 @@ export type Command = (Described | { describe: () => Promise<readonly Described[
     | { runAlone: (args: readonly string[]) => Promise<number> }
   )
 
-/** The usages and summaries of a command. */
 export async function describe(command: Command): Promise<readonly Described[]> {
   return 'describe' in command ? command.describe() : [command]
 }

@@ -36,7 +36,6 @@ export function defineQuery<Input extends z.ZodObject>(query: Query<Input>): Que
   return query
 }
 
-/** The commands of one subject. */
 export type Operations = readonly (Action | Query)[]
 
 export type Streams = {

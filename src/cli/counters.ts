@@ -337,7 +337,6 @@ async function hashOf(bytes: NodeJS.ReadableStream, name: string): Promise<strin
   return hash.digest('hex')
 }
 
-/** The output stream of the command and its properties. */
 export type CountersOutput = {
   stdout: { write: (text: string) => unknown; columns?: number }
   env: Readonly<Record<string, string | undefined>>

@@ -6,10 +6,8 @@ import { variableNames } from '../config.ts'
 /** Where a command runs: what Node.js was started with, and the working directory. */
 export type Surroundings = { env: NodeJS.ProcessEnv; execArgv: readonly string[]; cwd: string }
 
-/** A variable of a file of settings. */
 export type Given = { name: string; value: string; file: string }
 
-/** The settings that are paths. */
 export const pathNames: readonly string[] = [
   ...['DATA_DIR', 'BACKUP_DIR', 'SPOOL_DIR', 'LISTS_DIR', 'ALARM_FILE', 'ALARM_COMMAND'],
   ...['DKIM_KEY_FILE', 'RECEIVE_TLS_CERT_FILE', 'RECEIVE_TLS_KEY_FILE'],

@@ -43,7 +43,6 @@ const showKey = defineQuery({
 /** These commands do not wait for a database that hangs. */
 export const findObstacle = describeSilence
 
-/** The operations of `signalpost health`. */
 export const operations: Operations = [
   list,
   showKey,

@@ -10,5 +10,4 @@ const list = defineQuery({
   print: (_, { pool }) => listReceivingHosts(pool),
 })
 
-/** The operations of `signalpost mail-servers`. */
 export const operations: Operations = [list, addReceivingHost, dropReceivingHost]

@@ -21,5 +21,4 @@ const list = defineQuery({
   print: ({ state }, { pool }) => listOutbox(pool, { state }, LINES_MAX),
 })
 
-/** The operations of `signalpost outbox`. */
 export const operations: Operations = [list, waiting, releaseHeld, resendRefused, retryMail]

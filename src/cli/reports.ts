@@ -39,7 +39,6 @@ const actions = defineQuery({
   print: (_, { pool }) => listMassActions(pool, ACTIONS_MAX),
 })
 
-/** The operations of `signalpost reports`. */
 export const operations: Operations = [
   ...[search, actions],
   ...[startMassAction, startDeletion, stopMassAction, undoMassAction],

@@ -72,7 +72,6 @@ const tryOut = defineQuery({
   },
 })
 
-/** The operations of `signalpost rule-lists`. */
 export const operations: Operations = [
   ...[list, show, tryOut, addRuleList, addRuleListEntries],
   ...[dropRuleListEntries, removeRuleList],

@@ -191,7 +191,6 @@ function rounded(score: number): string {
 
 type Needs = Pick<App, 'pool' | 'clock'>
 
-/** Runs a task that needs the database. */
 export type OpenDatabase = <T>(chore: (app: Needs) => Promise<T>) => Promise<T>
 
 export type RulesIo = {

@@ -53,5 +53,4 @@ function needOf({ need, until, count, lastUsedAt }: Dependence, isChanged: boole
   return parts.join(', ')
 }
 
-/** The operations of `signalpost secret`. */
 export const operations: Operations = [state, rotateSecret]

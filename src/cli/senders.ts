@@ -34,5 +34,4 @@ const show = defineQuery({
   },
 })
 
-/** The operations of `signalpost senders`. */
 export const operations: Operations = [list, show, closeAlert]

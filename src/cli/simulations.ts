@@ -28,5 +28,4 @@ const key = defineQuery({
   showsKey: true,
 })
 
-/** The operations of `signalpost simulations`. */
 export const operations: Operations = [list, key, addSimulation, stopSimulation, dropSimulation]

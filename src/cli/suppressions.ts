@@ -26,5 +26,4 @@ const list = defineQuery({
   },
 })
 
-/** The operations of `signalpost suppressions`. */
 export const operations: Operations = [list, suppressAddress, unsuppressAddress]

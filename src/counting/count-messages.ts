@@ -102,7 +102,6 @@ export function redemption(
 /** A report as it is stored for counting; see `packCounted`. */
 export type StoredReport = { slot: number; content: Buffer }
 
-/** Packs the deltas of reports, by shard. */
 export function packReports(reports: readonly StoredReport[], now: Date): DeltaBlock[] {
   const messages = reports.map(({ slot, content }): CountedMessage => {
     return { prefix: 'reports', at: new Date(slot * SLOT_MS), ...readCounted(content) }
@@ -110,7 +109,6 @@ export function packReports(reports: readonly StoredReport[], now: Date): DeltaB
   return packMessages(messages, now)
 }
 
-/** Packs the deltas of messages, by shard. */
 export function packMessages(messages: readonly CountedMessage[], now: Date): DeltaBlock[] {
   const writer = createDeltaWriter(slotOf(now))
   for (const message of messages) putMessage(writer, message)

@@ -270,7 +270,6 @@ export function unpackEvidence(part: number, content: Buffer): Evidence {
   }
 }
 
-/** Returns the evidence that belongs to one part. */
 export function partOf(part: number, { testimonies, reports }: Evidence): Evidence {
   if (part === KARMA_PART) return { testimonies, reports: [] }
   const own = reports.flatMap(({ piece, subjects }) => {

@@ -18,7 +18,6 @@ export function shardOf(hi: number): number {
 /** A 64-bit hash as two unsigned halves. */
 export type Halves = { hi: number; lo: number }
 
-/** Joins the halves of a hash. */
 export function wholeOf({ hi, lo }: Halves): bigint {
   return (BigInt(hi) << 32n) | BigInt(lo)
 }

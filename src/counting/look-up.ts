@@ -36,7 +36,6 @@ import {
 } from './reader.ts'
 import { GATE_TIMES_MIN } from './run-roll-ups.ts'
 
-/** A parsed query. */
 export type LookUpQuestion =
   | { kind: QuestionName; isGuessed: boolean; value: string }
   /** A normalized piece and the name of its type. */
@@ -56,7 +55,6 @@ export type ReadQuestion =
 export const kindNames: readonly string[] = questionKinds.map(({ name }) => name)
 const kinds = kindNames.join(', ')
 
-/** The kinds with a description of their values, and an example. */
 export const kindsForPeople: readonly { name: string; is: string; example: string }[] =
   questionKinds.map(({ name, is, example }) => ({ name, is, example }))
 
@@ -189,10 +187,8 @@ const memory = { keysMax: 4_000, freshMs: 10_000 }
 
 type WindowName = (typeof windowNames)[number]
 
-/** Counts in one window or bucket. */
 export type WindowSums = Omit<Counts, 'unique'>
 
-/** A value for each window, for each prefix with any counts. */
 type ByWindow<T> = Partial<Record<Prefix, Record<WindowName, T>>>
 
 /** Number of distinct other pieces with which a piece was seen. */
@@ -226,10 +222,8 @@ export type KnownPiece = {
   series?: Partial<Record<Prefix, { tenMinutes: ChartBucket[]; days: ChartBucket[] }>>
 }
 
-/** A bucket for a chart. */
 export type ChartBucket = { startsAt: Date } & WindowSums
 
-/** All counts for a query. */
 export type Known = {
   question: LookUpQuestion
   /** The most informative first. */

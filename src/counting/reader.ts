@@ -28,7 +28,6 @@ export type Counts = Readonly<Sums>
 
 type Sums = Record<(typeof kinds)[number], number>
 
-/** The windows in which counts are summed. */
 export const windowNames = ['tenMinutes', 'hour', 'day', 'today', 'twoWeeks'] as const
 
 /**
@@ -49,7 +48,6 @@ type Shape = { periods: number; peak: number }
 /** One bucket of a series for a chart: its start and its counts. */
 export type Point = { startsAt: Date } & Counts
 
-/** Windows of each prefix with live counts. */
 export type WindowsByPrefix = Readonly<Partial<Record<Prefix, Windows>>>
 
 const TEN_MINUTES = 1
@@ -140,7 +138,6 @@ function emptyWindows() {
   }
 }
 
-/** Reads the counters of shingles. */
 export type CounterReader = {
   /**
    * Returns all windows of all prefixes, in the order of the shingles; `{}` without counts. The

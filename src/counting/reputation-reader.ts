@@ -57,7 +57,6 @@ export async function readStandings(
 /** Maximum number of cached values, and how long they are used, in milliseconds. */
 export type MemoryLimits = { keysMax: number; freshMs: number }
 
-/** An item to look up, with its cache key. */
 export type Keyed<Question, Key = string> = { key: Key; question: Question }
 
 /**
@@ -90,7 +89,6 @@ export function remembering<Question, Answer, Key extends string | bigint = stri
   }
 }
 
-/** Reads the base part of reputations. */
 export type ReputationReader = {
   /**
    * Returns the reputations of subjects, in order; `unknownReputation` for unknown ones. Uses one
@@ -186,7 +184,6 @@ export async function showReputation(
   return { subject, reputation, detail: detail ?? null, mark: shownMark, why }
 }
 
-/** A subject in search results. */
 export type FoundReputation = { subject: Subject; reputation: Reputation }
 
 /**

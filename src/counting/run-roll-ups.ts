@@ -149,7 +149,6 @@ async function makePartitions({ pool, clock, log }: Needs) {
   )
 }
 
-/** State of the counters and of the roll-ups, read from the database. */
 export type CounterHealth = {
   shards: readonly Shard[]
   /** Waiting deltas of each shard that has any. */

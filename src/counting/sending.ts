@@ -83,7 +83,6 @@ export async function countSendingEvents(
   await countMessages(db, messages, now)
 }
 
-/** Reads the reputation of a sending user. */
 export async function readSending(
   reader: SeriesReader,
   user: SendingUser,

@@ -6,7 +6,6 @@ import type { SeenVolume, Volume } from '../verdict/reputation/volume.ts'
 import { wholePairKey } from './keys.ts'
 import type { CounterReader, Counts, WindowsByPrefix } from './reader.ts'
 
-/** The counted piece of each kind of subject with a volume. */
 const pieceOf: Partial<Record<SubjectKind, PieceName>> = {
   address: 'origin-ip',
   network: 'origin-network',

@@ -116,7 +116,6 @@ export function findSignUp(db: Db, address: string, now: Date): Promise<AccountL
     where kind = 'confirm' and subject = lower(${address}) and expires_at > ${now}`
 }
 
-/** An account as shown to administrators in a list. */
 export type AccountLine = {
   id: string
   email: string

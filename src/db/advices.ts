@@ -40,7 +40,6 @@ export function insertAdvice(
 /** An advice to a reporter about a subject, the report that led to it, and when it was given. */
 export type GivenAdvice = { reporterId: string; about: string; reportId: string; at: Date }
 
-/** Returns the stored advices to these reporters about these subjects. */
 export async function listAdvices(
   db: Db,
   asked: readonly Pick<GivenAdvice, 'reporterId' | 'about'>[],

@@ -99,7 +99,6 @@ export async function findAnalysis(db: Db, id: string): Promise<KeptAnalysis | u
   }
 }
 
-/** Returns the origins of reports that have one. */
 export function listOrigins(db: Db, ids: readonly string[]): Promise<{ id: string; ip: string }[]> {
   return rowsOf(db)`
     select id, host(origin_ip) as ip from analyses

@@ -14,7 +14,6 @@ export type AuditEntry = {
   detail: string
 }
 
-/** The names of the actions in the audit log. */
 export const auditActions = [
   'redrive',
   'purge',
@@ -113,7 +112,6 @@ export const auditActions = [
 
 export type AuditAction = (typeof auditActions)[number]
 
-/** Stores an audit entry, in the transaction of the action. */
 export async function insertAudit(tx: Db, entry: AuditEntry): Promise<void> {
   await tx.query(sql`
     insert into audit_log (id, at, reporter_id, action, detail) values (${uuidv7(entry.at)},

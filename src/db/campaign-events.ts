@@ -54,7 +54,6 @@ export async function advanceCampaignEvent(
     where campaign_id = ${campaignId}`)
 }
 
-/** Ends the event of a campaign. */
 export async function endCampaignEvent(tx: Db, campaignId: string): Promise<void> {
   await tx.query(sql`delete from campaign_events where campaign_id = ${campaignId}`)
 }

@@ -7,7 +7,6 @@ import type { Db } from './pool.ts'
 import { isId, isOneOf, isOneOfIds, prepared, preparedInsert, preparedRowsOf } from './prepared.ts'
 import { bigintArray, numberOf, rowOf, rowsOf, valuesOf } from './rows.ts'
 
-/** A campaign, with the fingerprints of its first message. */
 export type Campaign = { id: string; fingerprints: Fingerprints }
 
 export type NewCampaign = Campaign & { firstReportId: string }
@@ -367,7 +366,6 @@ export async function listReportsOnDay(
   return new Map(rows.map(({ campaignId, reports }) => [campaignId, reports]))
 }
 
-/** The number of reports of a campaign, with the days of the first and the last one. */
 export type CampaignTotal = CampaignLine & { firstDay: string; lastDay: string }
 
 /**

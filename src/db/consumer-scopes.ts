@@ -33,7 +33,6 @@ export async function findScopes(
   return rows.map(({ at, ...row }) => ({ ...row, ip: at === null ? null : (of.ips[at - 1] ?? '') }))
 }
 
-/** Returns the scopes of consumers, by consumer id. */
 export async function listScopes(
   db: Db,
   consumerIds: readonly string[],

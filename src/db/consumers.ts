@@ -75,7 +75,6 @@ export async function ensureConsumers(
   return listConsumers(tx, addresses)
 }
 
-/** Returns the consumers at the given addresses, by address. */
 export async function listConsumers(
   db: Db,
   addresses: readonly string[],
@@ -85,7 +84,6 @@ export async function listConsumers(
   return new Map(rows.map((consumer) => [consumer.address, consumer]))
 }
 
-/** Returns the consumers with the given ids, by id. */
 export async function listConsumersByIds(
   db: Db,
   ids: readonly string[],
@@ -194,7 +192,6 @@ export function countConsumersByHealth(
     from consumers group by 1`
 }
 
-/** A consumer as shown to administrators. */
 export type ConsumerDetails = Consumer & {
   note: string | null
   originalsReason: string | null
@@ -227,7 +224,6 @@ export function listConsumerPage(
     order by address limit ${page.limit}`
 }
 
-/** Returns one consumer, by its id or its address. */
 export function findConsumerDetails(
   db: Db,
   by: { id: string } | { address: string },

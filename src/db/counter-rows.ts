@@ -226,7 +226,6 @@ export function listCountedReports(db: Db, ids: readonly string[]): Promise<Coun
     where ${isOneOfIds('id', ids)}`
 }
 
-/** Returns those of the reports that the counters contain. */
 export async function listAmongCounts(db: Db, ids: readonly string[]): Promise<string[]> {
   const rows = await preparedRowsOf(db)<{ id: string }>`
     select id from counted_reports where ${isOneOfIds('id', ids)} and not exists (

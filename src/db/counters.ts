@@ -6,7 +6,6 @@ import type { Db } from './pool.ts'
 import { commitOfRounds, isDistributed, isInShards, prepared } from './prepared.ts'
 import { bigintArray, byteaArray, copyRows, int2, int4, named } from './rows.ts'
 
-/** A shard, with the version that a roll-up has claimed. */
 export type ClaimedShard = { shard: number; version: number }
 
 /**
@@ -46,7 +45,6 @@ export async function claimReports(tx: Db): Promise<boolean> {
   return rows[0]?.free === true
 }
 
-/** Statistics of the gate in a roll-up. */
 export type GateNumbers = {
   passed: number
   heldBack: number
@@ -59,7 +57,6 @@ export type GateNumbers = {
   hasTurned: boolean
 }
 
-/** What a roll-up adds to the totals of a shard. */
 export type ShardTotals = { shard: number; deltas: number; gate: GateNumbers | undefined }
 
 /**

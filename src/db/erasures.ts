@@ -33,7 +33,6 @@ export type Erasure = {
 const columns = sql`id, reporter_id as "reporterId", anonymous_id as "anonymousId", how, state,
   done, after_id as "afterId", asked_at as "askedAt", ended_at as "endedAt"`
 
-/** Stores a new erasure, which is under way. */
 export async function insertErasure(
   tx: Db,
   erasure: Pick<Erasure, 'id' | 'anonymousId' | 'how' | 'askedAt'> & {
@@ -56,7 +55,6 @@ export function listErasures(db: Db, limit: number): Promise<Erasure[]> {
   return rowsOf(db)`select ${columns} from erasures order by asked_at desc, id limit ${limit}`
 }
 
-/** Returns the erasure whose status page has the secret with this hash. */
 export function findErasureByToken(db: Db, tokenHash: Buffer): Promise<Erasure | undefined> {
   return rowOf(db)`
     select ${columns} from erasures where token_hash = ${tokenHash}`

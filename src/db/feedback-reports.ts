@@ -147,7 +147,6 @@ export async function insertFeedback(tx: Db, feedback: readonly NewFeedback[]): 
   )
 }
 
-/** Returns the feedback reports of several reports, by report and number. */
 export function listFeedback(db: Db, reportIds: readonly string[]): Promise<Feedback[]> {
   return preparedRowsOf(db)`select ${columns} from feedback_reports
     where ${isOneOfIds('report_id', reportIds)} order by report_id, number`
@@ -291,7 +290,6 @@ export function listOutbox(
     order by report_id desc, number desc limit ${limit}`
 }
 
-/** The result of sending a feedback report. */
 export type FeedbackOutcome = FeedbackKey & {
   state: 'held' | 'sent' | 'refused'
   /** Whether nothing was sent, but the reporter must see this outcome. */

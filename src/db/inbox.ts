@@ -96,7 +96,6 @@ export function removeInboundMails(tx: Db, ids: readonly string[]): Promise<stri
 /** How a received mail was matched to a mail that this program sent. */
 export type MatchedBy = 'recipient' | 'envelope-id' | 'message-id' | 'return-path' | 'reference'
 
-/** The result of handling a received mail. */
 export type Filing = {
   kind: string
   /** How the mail was matched. The next three fields identify the sent mail. */

@@ -205,7 +205,6 @@ export async function migrate(
   }
 }
 
-/** Whether all migrations of this version have run. */
 async function isCurrent(db: Db): Promise<boolean> {
   if (!(await hasTable(db, 'public.schema_migrations'))) return false
   return (await missingMigrations(db, await expectedMigrations())).length === 0

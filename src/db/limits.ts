@@ -50,10 +50,8 @@ export type RateLimit = {
   behavior: 'refuse' | 'shadow' | 'off'
 }
 
-/** Attempts to count under one key, a UUID. */
 export type Counting = { key: string; windowMs: number; amount: number }
 
-/** The attempts counted under one key. */
 export type LimitCount = {
   /** Attempts in the window, including those just counted. */
   total: number
@@ -63,7 +61,6 @@ export type LimitCount = {
   counts: number[]
 }
 
-/** Returns all limits, by name. */
 export function listRateLimits(db: Db): Promise<RateLimit[]> {
   return rowsOf(db)`
     select name, attempt, key_kind as "keyKind", window_ms as "windowMs",
@@ -111,7 +108,6 @@ export async function removeIdleCounts(
   return rows.length < page.limit ? undefined : rows.at(-1)?.key
 }
 
-/** The most keys of one limit among which the busiest is sought. */
 const KEYS_SOUGHT_MAX = 20_000
 /** Old counts leave the window: the busiest key need not be the one with the most of them. */
 const CANDIDATES = 5

@@ -116,7 +116,6 @@ type MailOutcome = 'sent' | 'refused' | 'bounced'
 
 export type MailTotal = { kind: MailKind; outcome: MailOutcome; total: number }
 
-/** Counts mails, in the transaction that stores their outcomes. */
 export async function countMails(
   tx: Db,
   kind: MailKind,
@@ -132,7 +131,6 @@ export async function countMails(
   }
 }
 
-/** Returns the totals of all mails so far. */
 export function listMailTotals(db: Db): Promise<MailTotal[]> {
   return rowsOf(db)`
     select kind, outcome, total::float8 as total from mail_totals order by kind, outcome`

@@ -98,7 +98,6 @@ function keyOf({ sourceId, day }: SourceDay): string {
   return `${sourceId} ${day}`
 }
 
-/** Returns the sums since a day, by source, and the last day with mail. */
 export async function sumSourceDays(
   db: Db,
   from: string,

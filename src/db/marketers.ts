@@ -24,7 +24,6 @@ export function listMarketers(db: Db, { kind, after, limit }: MarketerPage): Pro
     order by key limit ${limit}`
 }
 
-/** Returns the identifying marks of the confirmed marketers. */
 export function listActingMarketers(db: Db): Promise<MarketerMarks[]> {
   return rowsOf(db)`
     select ${marks} from marketers where state = 'confirmed' order by key`
@@ -42,7 +41,6 @@ export function listDeclaredSigners(db: Db): Promise<string[]> {
     select distinct unnest(signers) as signer from marketers`
 }
 
-/** Inserts or replaces a marketer. */
 export async function putMarketer(tx: Db, marketer: Marketer, at: Date): Promise<void> {
   const { key, kind, name, state, signers, ranges, listIds, authors, hosts } = marketer
   const { practice, website, advice, contact, feedback, sources } = marketer

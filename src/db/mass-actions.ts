@@ -33,7 +33,6 @@ export type MassAction = {
 const massOutcomes = ['changed', 'unchanged', 'undone', 'notified', 'overtaken', 'gone'] as const
 export type MassOutcome = (typeof massOutcomes)[number]
 
-/** Numbers of reports of an action, by outcome. */
 export type MassCounts = Record<MassOutcome | 'waiting', number>
 
 const columns = sql`id, reporter_id as "reporterId", kind, query, reason, state,
@@ -43,7 +42,6 @@ const columns = sql`id, reporter_id as "reporterId", kind, query, reason, state,
 
 const ITEMS_AT_ONCE = 1_000
 
-/** Stores an action that runs, with its reports. */
 export async function insertMassAction(
   tx: Db,
   action: Omit<MassAction, 'state' | 'endedAt' | 'settledAt' | 'undoneBy'>,

@@ -206,7 +206,6 @@ export async function restoreAnalysis(tx: Db, actionId: string, reportId: string
     where ${isId('report_id', reportId)} and action_id = ${actionId} and analysis is not null`)
 }
 
-/** Sets the state of a report and the correction of its verdict. */
 export async function restoreReport(
   tx: Db,
   reportId: string,
@@ -267,7 +266,6 @@ export async function recordRedeemed(
   }
 }
 
-/** Returns some reports with records of an action, by their ids. */
 export async function listRecorded(db: Db, actionId: string, limit: number): Promise<string[]> {
   const rows = await rowsOf(db)<{ id: string }>`
     select report_id as id from mass_action_records

@@ -138,7 +138,6 @@ export function listOverrides(
     order by networks.cidr limit ${page.limit}`
 }
 
-/** Inserts or replaces the override of a block. */
 export async function putOverride(tx: Db, override: NetworkOverride, at: Date): Promise<void> {
   const { cidr, asn, name, country, contacts, isMuted } = override
   await tx.query(sql`insert into networks

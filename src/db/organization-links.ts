@@ -2,10 +2,8 @@ import sql from 'sql-template-tag'
 import type { Db } from './pool.ts'
 import { changesAny, rowOf } from './rows.ts'
 
-/** A person at an OpenID provider. */
 type ProviderPerson = { issuer: string; subject: string }
 
-/** An account that is linked to a person at the provider of the organization. */
 export type OrganizationLink = ProviderPerson & {
   reporterId: string
   linkedAt: Date

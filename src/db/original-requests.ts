@@ -63,7 +63,6 @@ export async function lockOriginalRequests(
   }
 }
 
-/** Counts the requests of a desk, and those to a reporter, since instants. */
 export async function countOriginalRequests(
   db: Db,
   of: { consumerId: string; since: Date; reporterId: string; reporterSince: Date },

@@ -12,7 +12,6 @@ import { rowsOf } from './rows.ts'
 
 type Action = Consequence['action']
 
-/** What is known about the outcome of a report. */
 export type OwnOutcome = {
   /** What followed from its analysis; undefined until it is analyzed. */
   action: Action | undefined

@@ -31,7 +31,6 @@ export async function insertAliases(
   await tx.query(sql`insert into report_aliases (id, report_id) values ${values}`)
 }
 
-/** Returns the report with an id, or the one that the id is an alias of. */
 export async function findReportOrAlias(db: Db, id: string): Promise<Report | undefined> {
   const report = await findReport(db, id)
   if (report) return report

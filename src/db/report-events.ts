@@ -173,14 +173,12 @@ export async function replaceRetractions(tx: Db, reportId: string, since: Date):
       and phrases @> ${JSON.stringify([overruled])}`)
 }
 
-/** Returns the current statements of reports. */
 export function listToChange(db: Db, ids: readonly string[]): Promise<ReportStanding[]> {
   return rowsOf(db)`
     select id, kind, state = 'retracted' as "isRetracted", shadow is not null as "isShadowed"
     from reports where ${isOneOfIds('id', ids)}`
 }
 
-/** The current statement of a report. */
 export type ReportStanding = {
   id: string
   kind: ReportKind

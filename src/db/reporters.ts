@@ -258,7 +258,6 @@ export function findMailInAddress(db: Db, reporterId: string): Promise<MailInAdd
     from mail_in_addresses where reporter_id = ${reporterId}`
 }
 
-/** Returns the reporter whose mail-in address has this secret. */
 export async function findMailInReporter(db: Db, secretHash: Buffer): Promise<string | undefined> {
   const [reporterId] = await valuesOf(db)`
     select reporter_id from mail_in_addresses where secret_hash = ${secretHash}`

@@ -8,7 +8,6 @@ import { copyRows, int2, type Packed, rowOf, rowsOf, unpack, uuid } from './rows
 
 export type RawMessage = Packed & { id: string }
 
-/** Stores raw messages under the ids of their reports. */
 export async function insertRawMessages(tx: Db, messages: readonly RawMessage[]): Promise<void> {
   await copyRows(
     tx,
@@ -30,7 +29,6 @@ export function listRawMessages(db: Db, ids: readonly string[]): Promise<RawMess
     select id, encoding, content from raw_messages where ${isOneOfIds('id', ids)}`
 }
 
-/** Returns those of the reports whose message is stored. */
 export async function listWithMessages(db: Db, ids: readonly string[]): Promise<string[]> {
   const rows = await preparedRowsOf(db)<{ id: string }>`
     select id from raw_messages where ${isOneOfIds('id', ids)}`
@@ -40,7 +38,6 @@ export async function listWithMessages(db: Db, ids: readonly string[]): Promise<
 /** The reporter's statement about a message. */
 export type ReportKind = 'spam' | 'phishing' | 'not-spam'
 
-/** How a report was submitted. */
 export type Channel =
   | 'api'
   | 'signaler'

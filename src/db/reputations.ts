@@ -156,7 +156,6 @@ function valuesOf({ base, detail }: WholeReputation): unknown[] {
   ]
 }
 
-/** A search by the beginning of names, for one kind or for all. */
 export type ReputationSearch = { prefix: string; kind: SubjectKind | undefined; limit: number }
 
 /** Returns the subjects with names that begin with `prefix`, sorted by name. */

@@ -172,7 +172,6 @@ export function valuesOf(db: Db) {
     firstColumn(await db.query<Record<string, T>>(sql(strings, ...values)))
 }
 
-/** Returns the values of the first column. */
 export function firstColumn<T>({ rows }: { rows: readonly Record<string, T>[] }): T[] {
   return rows.flatMap((row) => Object.values(row).slice(0, 1))
 }

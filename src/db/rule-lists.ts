@@ -6,7 +6,6 @@ import { changesAny, rowOf, rowsOf } from './rows.ts'
 /** A list of an operator to which rules refer by its name. */
 export type RuleList = { name: string; kind: RuleListKind; note: string; createdAt: Date }
 
-/** A list with the number of its entries and of their hits. */
 export type RuleListLine = RuleList & { entries: number; hits: number }
 
 /** An entry as stored, in the form in which it is compared with messages. */
@@ -56,7 +55,6 @@ export function listRuleLists(db: Db): Promise<RuleListLine[]> {
     group by l.name, l.kind, l.note, l.created_at order by l.name`
 }
 
-/** Returns the number of lists, and of the entries of all of them. */
 export async function countRuleLists(db: Db): Promise<{ lists: number; entries: number }> {
   const { rows } = await db.query<{ lists: number; entries: number }>(sql`
     select (select count(*)::integer from rule_lists) as lists,
@@ -121,14 +119,12 @@ export function listRuleListEntries(
     order by value limit ${page.limit}`
 }
 
-/** Returns the kinds of all lists, by name. */
 export async function readRuleListKinds(db: Db): Promise<Map<string, RuleListKind>> {
   const { rows } = await db.query<Pick<RuleList, 'name' | 'kind'>>(sql`
     select name, kind from rule_lists`)
   return new Map(rows.map(({ name, kind }) => [name, kind]))
 }
 
-/** Returns the entries of all lists that are in effect. */
 export function readRuleListEntries(
   db: Db,
   now: Date,
@@ -139,7 +135,6 @@ export function readRuleListEntries(
     order by list, value`
 }
 
-/** Adds to the counts of hits. */
 export async function addRuleListHits(
   db: Db,
   hits: readonly RuleListHits[],

@@ -87,7 +87,6 @@ export async function removeRuleProcess(db: Db, id: string): Promise<void> {
   await db.query(sql`delete from rule_processes where id = ${id}`)
 }
 
-/** Returns the processes seen since an instant, by name. */
 export function listRuleProcesses(db: Db, since: Date): Promise<RuleProcess[]> {
   return rowsOf(db)`
     select id, name, version, model_version as "modelVersion", fault, health,

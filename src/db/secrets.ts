@@ -14,7 +14,6 @@ export type Progress = Record<
   { afterId: string | null; rows: number; isDone: boolean }
 >
 
-/** A secret that is or was in force. */
 export type SecretRow = SecretChange & {
   number: number
   progress: Progress | null

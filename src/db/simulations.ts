@@ -4,7 +4,6 @@ import type { Db } from './pool.ts'
 import { preparedRowsOf } from './prepared.ts'
 import { rowOf, rowsOf } from './rows.ts'
 
-/** Who makes the messages of a simulation. */
 export type SimulationVendor = MarkingVendor | 'microsoft' | 'other'
 
 /** What proves that a message belongs to a simulation. */

@@ -179,7 +179,6 @@ export type ConditionSettings = Partial<Bounds> & {
   silenceReason?: string | null
 }
 
-/** A condition of health, as measured and judged. */
 export type Condition = {
   code: ConditionCode
   level: Level
@@ -199,7 +198,6 @@ export type Condition = {
   page: string | null
 }
 
-/** Judges a measurement by the bounds of the condition. */
 export function judgeCondition(
   code: ConditionCode,
   measured: Measurement,

@@ -19,7 +19,6 @@ import type { Deliveries } from './deliveries.ts'
 import type { ProcessFacts, RunningProcess } from './heartbeat.ts'
 import { measures, measuringAt } from './measures.ts'
 
-/** All conditions, and the level of the worst one. */
 type Health = {
   level: Level
   at: Date

@@ -11,7 +11,6 @@ import { parseIp } from '../mail/ip.ts'
 import { type MergedNetwork, mergeLayers, type Network } from '../origin/networks.ts'
 import { campaignKeys, type Fingerprints, isSameCampaign } from '../pieces/fingerprints.ts'
 
-/** Campaigns by key, and the rows from which they were found. */
 export type Neighborhood = { byKey: Map<string, Campaign[]>; rows: readonly CampaignKey[] }
 
 /** A message with the keys by which similar messages are found. */
@@ -32,7 +31,6 @@ export async function findCampaigns(
   return keyed.map((one) => findCampaign(one, neighborhood)?.id)
 }
 
-/** Returns the campaigns that share keys with the messages. */
 export async function findNeighborhood(
   db: Db,
   messages: readonly { keys: readonly string[] }[],

@@ -19,7 +19,6 @@ export type AskAboutClient = (ip: string) => Promise<readonly BlacklistEntry[]>
 /** What settles a check. */
 export type SettledBy = 'reputation' | 'blacklist' | 'message'
 
-/** The result of the first filter. */
 type Filtered = {
   /** The verdict and its reason; undefined when the message must be read. */
   settled: { verdict: Verdict; by: SettledBy } | undefined

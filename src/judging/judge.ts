@@ -75,7 +75,6 @@ type CaseToJudge = Circumstances & {
   envelope?: Envelope | undefined
 }
 
-/** A verdict, the facts it is based on, and the subjects of the message. */
 export type JudgedCase = { verdict: Verdict; facts: Facts; subjects: readonly Subject[] }
 
 /**
@@ -313,7 +312,6 @@ function listingsFor({ digest: { origin, listings } }: CaseToJudge): AnalysisDig
   return listings.filter(({ subject }) => subject === origin?.ip || parseIp(subject) === undefined)
 }
 
-/** The resources with which one process judges. */
 export type OpenJudge = {
   judge: Judge
   reputations: ReputationReader

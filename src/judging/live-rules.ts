@@ -26,7 +26,6 @@ export type LiveRulesOptions = {
   modelVersion?: () => number | undefined
 }
 
-/** The active rules in one process. */
 export type LiveRules = {
   /** Returns the current rules. Call it once for each message, so that a single set judges it. */
   current: () => RuleBook

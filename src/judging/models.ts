@@ -25,7 +25,6 @@ const VERSION_MAX = 999_999_999
 const FILE_BYTES_MAX = 256 * 1024 * 1024
 const STRANGE_SHOWN = 5
 
-/** The version of a model, as a positional argument. */
 export const modelVersion = wholeNumber(1, VERSION_MAX).meta({ argument: 'V' })
 
 /** Maximum age of a test at a promotion. */
@@ -91,7 +90,6 @@ export const allowPromotion = defineAction({
   },
 })
 
-/** Reverts the last promotion. */
 export const rollBackPromotion = defineAction({
   name: 'models rollback',
   summary: 'undo the last promotion',
@@ -209,7 +207,6 @@ export function rollBackAutomatically(
   })
 }
 
-/** The active model in one process. */
 export type LiveModel = {
   /**
    * Returns the active model; undefined without one. Call it for each message, because the model

@@ -103,7 +103,6 @@ export const addRuleListEntries = defineAction({
   },
 })
 
-/** Removes entries, one on each line. */
 export const dropRuleListEntries = defineAction({
   name: 'rule-lists remove',
   summary: 'remove the entries of a file from a list',

@@ -63,7 +63,6 @@ export type RuleVersion = { version: number; content: string; isShipped: boolean
 /** The operator who applies rules, the time, and the note. */
 export type RuleAction = { at: Date; reporterId: string | null; note: string }
 
-/** Result of applying rules. */
 export type Applied =
   | { version: number; changes: string }
   | { faults: RuleFault[] }
@@ -73,7 +72,6 @@ export type Applied =
 /** Maximum length of a note in characters. */
 export const RULE_NOTE_CHARS_MAX = 300
 
-/** Returns the active version. */
 export async function actingRules(db: Db): Promise<RuleVersion> {
   const version = await newestRuleVersion(db)
   return (await findRules(db, version)) ?? { version, content: shippedRules(), isShipped: true }
@@ -168,7 +166,6 @@ export type LoadedRuleLists = {
   changesAt: Date | undefined
 }
 
-/** Loads the entries of all lists that are in effect. */
 export async function loadRuleLists(db: Db, now: Date): Promise<LoadedRuleLists> {
   const kinds = await readRuleListKinds(db)
   const entries = await readRuleListEntries(db, now)

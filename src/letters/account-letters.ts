@@ -27,7 +27,6 @@ type Pacing = {
   }
 }
 
-/** Kinds of letters about an account. */
 export type AccountNews =
   /** Sign-up: confirms the address. */
   | 'confirm'

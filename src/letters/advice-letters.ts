@@ -106,7 +106,6 @@ export async function findAdvice(
   return { advice, marketer }
 }
 
-/** The content of an advice letter. */
 export type AdviceFacts = {
   language: AdviceLanguage
   /** The subject of the reported message; untrusted. */

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { defineQueue } from '../queue/define-queue.ts'
 
-/** The names of the queues whose jobs send mail. */
 export const mailQueues = { feedback: 'forward-report', letter: 'send-letter' } as const
 /** The name of the queue that shows banned reporters the outcomes that others see. */
 export const shownQueue = 'show-forwarded'

@@ -118,7 +118,6 @@ export function sealKeys(
   return sealBytes(packed, { purpose: 'keys of a letter', owner: id }, secret)
 }
 
-/** Returns a letter with its keys, as it is sent. */
 export async function openLetter(id: string, copy: LetterCopy, secret: KeyRing): Promise<Buffer> {
   const masked = await unpack(copy)
   const { sealedKeys } = copy

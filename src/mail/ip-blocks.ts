@@ -59,7 +59,6 @@ export function commonBlock(one: string, other: string): string | undefined {
   return containsBlock(wide, narrow) ? parseBlock(narrow) : undefined
 }
 
-/** Whether all addresses of the inner block are in the outer one. */
 export function containsBlock(outer: string, inner: string): boolean {
   const start = firstAddress(inner)
   if (!start || prefixLength(outer) > prefixLength(inner)) return false

@@ -59,7 +59,6 @@ function shownParts(raw: Buffer, header: Header, depth = 0): Shown[] {
   })
 }
 
-/** A text that is shown, or an attachment. */
 type BodyPiece = { text: string; isPage: boolean; isAlternative: boolean } | BodyAttachment
 
 /** Shows fields in each of the forms that the message has. */

@@ -46,7 +46,6 @@ export function readPeerRemark(comment: string): PeerRemark {
   return { ...remark, ip, ...(port !== undefined && { port }) }
 }
 
-/** The text outside all parentheses. */
 function withoutComments(text: string): string {
   let outside = ''
   let depth = 0

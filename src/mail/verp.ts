@@ -213,7 +213,6 @@ export type ReturnPathToken = {
   number: number
 }
 
-/** The domain of our return paths, and the secret that signs them. */
 export type ReturnPathSettings = { domain: string; secret: KeyRing }
 
 /** An address of ours to which a mail was sent, by its purpose. */
@@ -274,7 +273,6 @@ export function letterMessageId(id: string, domain: string): string {
   return `<letter.${id}@${domain}>`
 }
 
-/** Returns the id of the letter with such a Message-ID. */
 export function letterIdIn(messageId: string, domain: string): string | undefined {
   const [, id, host] = /^<letter\.([\da-f-]{36})@([^<>@\s]+)>$/i.exec(messageId.trim()) ?? []
   return host?.toLowerCase() === domain.toLowerCase() ? id?.toLowerCase() : undefined

@@ -19,7 +19,6 @@ const FIELD_CHARS_MAX = 12_000
 const FILE_BYTES_MAX = 10 * 1024 * 1024
 const PROOF_CHARS_MAX = 300
 
-/** The key of a marketer, as a positional argument. */
 export const marketerKey = textField(KEY_CHARS_MAX, 'Give the key of a marketer.').meta({
   argument: 'KEY',
 })

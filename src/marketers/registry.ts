@@ -35,7 +35,6 @@ export async function listRegistered(db: Db, page: MarketerPage): Promise<Market
   return [...(await listMarketers(db, page)), ...services].sort(byKey).slice(0, limit)
 }
 
-/** Returns the whole registry by key. */
 export async function allRegistered(db: Db): Promise<Marketer[]> {
   return [...(await allMarketers(db)), ...(await unchangedServices(db))].sort(byKey)
 }

@@ -190,7 +190,6 @@ function unknown(why = 'The list is switched off.'): ZoneReply {
 /** The subjects to query the lists about; only the first ten of each kind are queried. */
 type Subjects = { addresses: readonly string[]; domains: readonly string[] }
 
-/** The answer of a zone about a subject. */
 type ZoneFinding = { zone: string; subject: string } & ZoneReply
 
 /** Queries the configured DNS blacklists. None of the functions rejects. */

@@ -123,7 +123,6 @@ export type SendResult =
   | { outcome: 'rejected'; replyCode: number | undefined; reply: string; about: RejectedFor }
   | { outcome: 'later'; replyCode: number | undefined; reason: string; fault?: LaterFault }
 
-/** The subject of a permanent refusal. */
 type RejectedFor = Exclude<RefusalSubject, 'us'>
 
 /**

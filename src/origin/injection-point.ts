@@ -384,7 +384,6 @@ function maybeSameDomain(hop: Hop, next: Hop | undefined, { home }: Context): bo
   return /^microsoft smtp/i.test(hop.field?.with ?? '') && isLinked(hop, next)
 }
 
-/** The receiver's domain. */
 type Home = {
   /** A registrable domain. */
   domain: string

@@ -316,7 +316,6 @@ function fill(waiting: readonly SpoolEntry[]): number {
   return past === -1 ? waiting.length : past
 }
 
-/** Encodes entries as in a file of the spool. */
 export function encodeEntries(entries: readonly SpoolEntry[]): Buffer {
   return Buffer.concat(entries.map(encode))
 }

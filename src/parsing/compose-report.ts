@@ -29,7 +29,6 @@ import {
   messageSourceOf,
 } from './feedback-content.ts'
 
-/** How a mail of each format is composed. */
 const composers: Readonly<Record<FeedbackFormat, (input: FeedbackReportInput) => Buffer>> = {
   arf: composeFeedbackReport,
   xarf: composeXarfReport,
@@ -169,7 +168,6 @@ function withOriginal(
   return { ...copy, content, isOriginal: true }
 }
 
-/** Whether a part of a link has one of the hashes. */
 function isSharedBy(hashes: Uint8Array | undefined): ((part: string) => boolean) | undefined {
   if (!hashes || hashes.length === 0) return undefined
   const known = new Set(new BigUint64Array(Uint8Array.from(hashes).buffer))

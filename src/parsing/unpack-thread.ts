@@ -19,7 +19,6 @@ export type UnpackMade = {
 type Taken = Extract<Unpacked, { raw: Buffer }>
 type Refused = Extract<Unpacked, { refusal: string }>
 
-/** Unpacks a file in a thread of the unpacking pool. */
 export default async function run({ name, bytes, limits, lock }: UnpackTask): Promise<unknown> {
   const { buffer, byteOffset, byteLength } = bytes
   const file: GivenFile = { name, bytes: Buffer.from(buffer, byteOffset, byteLength) }

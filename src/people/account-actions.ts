@@ -30,7 +30,6 @@ export const accountInput = z.object({
 })
 const nothing = 'Nothing changed. The account or sign-up may already have been changed or removed.'
 
-/** Returns the account with an address or an id. */
 export async function accountOf(tx: Db, text: string): Promise<Account | undefined> {
   if (text.includes('@')) return findReporterByEmail(tx, text)
   return isId(text) ? findAccount(tx, text) : undefined

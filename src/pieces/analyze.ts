@@ -91,7 +91,6 @@ export type PlainAnalysis = {
   isReduced?: true
 }
 
-/** A plain analysis with the pieces of the message and its fingerprints. */
 export type Analysis = PlainAnalysis & { fingerprints: Fingerprints; shingles: Shingle[] }
 
 /** What was found in attached files. */
@@ -223,7 +222,6 @@ export type CountedAnalysis = {
   fields: readonly HeaderField[]
 }
 
-/** A message to analyze, with its settings. */
 export type GivenMessage = { raw: Buffer; options: AnalysisOptions }
 
 /** The result of a step for one message, or the error with which it failed. */
@@ -330,7 +328,6 @@ export async function analyzePlainly(raw: Buffer, given: AnalysisOptions): Promi
   return orReduced(given, async (options) => (await read(raw, options)).plain)
 }
 
-/** A plain analysis, and the findings from which the pieces are made. */
 type Findings = {
   plain: PlainAnalysis
   parts: Parameters<typeof takeApart>[0]

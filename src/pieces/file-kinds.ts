@@ -1,4 +1,3 @@
-/** Kinds of files by the extensions of their names. */
 const extensions = {
   executables: 'exe scr com pif dll msi msix appx jar apk cpl sys xll ocx',
   scripts: 'js jse vbs vbe wsf wsh hta ps1 psm1 bat cmd sh reg chm sct',
@@ -34,7 +33,6 @@ export function kindOfExtension(extension: string): FileKind | undefined {
 const macroExtensions = new Set(['docm', 'dotm', 'xlsm', 'xlsb', 'xlam', 'pptm', 'xll'])
 const macroParts = /(?:^|\/)(?:vba(?:Project|Data)\.(?:bin|xml)|macrosheets\/[^/]+|_VBA_PROJECT)$/i
 
-/** Whether a file is named as one with macros, or as the part of a document with its macros. */
 export function namesMacros(name: string): boolean {
   return macroExtensions.has(extensionOf(name)) || macroParts.test(name)
 }

@@ -5,7 +5,6 @@ import { htmlView } from './html-view.ts'
 import type { FileLinks } from './links.ts'
 import { linksInScript, writtenLinks } from './written-links.ts'
 
-/** Links in a file, and the pictures that are written in it. */
 export type FileText = { links: FileLinks; pictures: Buffer[] }
 
 type TextFile = Pick<BodyAttachment, 'name' | 'type' | 'content'>

@@ -194,7 +194,6 @@ const headBytes = 8
 /** Minimum size of a file in bytes. Smaller files are tracking pixels, spacers and empty parts. */
 const fileBytesMin = 1000
 
-/** Computes the fingerprints of a message from its body, its files and their shingles. */
 export function fingerprintsOf(
   { shown }: BodyView,
   attachments: readonly Attachment[],

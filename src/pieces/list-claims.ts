@@ -10,7 +10,6 @@ import { storableText } from '../mail/text.ts'
 import type { Authentication } from '../origin/authenticity/authenticate.ts'
 import { chooseSignatures } from '../origin/authenticity/dkim.ts'
 
-/** Statements of a message about its mailing list. */
 export type ListClaims = {
   /**
    * In lower case; null without a List-Id, or with several, because a forwarder or forger may add

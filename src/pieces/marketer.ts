@@ -23,7 +23,6 @@ export type MarketerMarks = {
   feedback: string | null
 }
 
-/** Properties of a message by which a marketer is recognized. */
 export type MarketerEvidence = {
   /** Null without DNS lookups; signatures then prove nothing. */
   authentication: Pick<Authentication, 'spf' | 'dkim'> | null

@@ -74,7 +74,6 @@ type Tools = App &
     deliveries: DeliveriesInProgress
   }
 
-/** A queue, and the function that starts its worker. */
 type HandledQueue = {
   queue: Queue
   work: (tools: Tools) => Promise<{ close: () => Promise<void> }>

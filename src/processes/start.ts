@@ -144,7 +144,6 @@ export type StartContext = {
   stopping: Promise<void>
 }
 
-/** A whole instance on one machine. */
 export type Instance = { close: () => Promise<void> }
 
 const sampleNetworks = path.join(import.meta.dirname, '..', 'db', 'sample-networks.csv')

@@ -1,6 +1,5 @@
 import type { z } from 'zod'
 
-/** A queue. */
 export type Queue<Payload extends object = object> = {
   name: string
   /** The schema of the job data: ids, never content. */

@@ -119,7 +119,6 @@ export function underWay<Payload extends object>(payload: Payload): Payload {
   return { ...payload, isUnderWay: true }
 }
 
-/** A job that waits for the end of an attempt. */
 type WaitingJob = { id: string; payload: object }
 
 /**
@@ -198,7 +197,6 @@ async function attempt<Payload>(
   }
 }
 
-/** Returns the outcome of a job that ended with an error. */
 export function failureOf(error: unknown): JobOutcome {
   const reason = reasonOf(error)
   if (error instanceof PermanentError) return { failed: reason }

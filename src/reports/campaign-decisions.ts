@@ -15,7 +15,6 @@ import { type CorrectedClass, verdictClasses } from '../verdict/verdict.ts'
 /** Returns the decisions about a campaign. */
 export type DecisionsOf = (campaignId: string | undefined) => readonly CampaignDecision[]
 
-/** Finds the decisions about the campaigns of reports. */
 export async function findDecisions(
   db: Db,
   campaignOf: ReadonlyMap<string, string>,

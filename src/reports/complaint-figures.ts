@@ -7,7 +7,6 @@ import { parseIp } from '../mail/ip.ts'
 import { block24Or48 } from '../mail/ip-blocks.ts'
 import { REPORTERS_FLOOR, REPORTS_FLOOR } from './hide-small-counts.ts'
 
-/** The complaints of a day about a range or an address. */
 export type ComplaintCount = { day: string; name: string; complaints: number }
 
 /** How often people complained about mail of an address that mail servers checked here. */

@@ -16,7 +16,6 @@ import { unpackFacts } from '../verdict/facts/facts.ts'
 import { isProvenUnwanted } from '../verdict/verdict.ts'
 import { adviceCase, type Judgment } from './read-messages.ts'
 
-/** What is added to complaints, by report id. */
 type Additions = Map<string, Partial<Complaint>>
 
 /**

@@ -11,7 +11,6 @@ import { compileRules, type RuleBook } from '../verdict/rules/rule-book.ts'
 import type { Estimate } from '../verdict/model/model.ts'
 import { decide, type Verdict, type VerdictClass } from '../verdict/verdict.ts'
 
-/** A verdict on the facts of a report, and whether the complaint has the score to be forwarded. */
 type Result = {
   verdict: VerdictClass
   score: number
@@ -26,10 +25,8 @@ export type ExplainedSymbol = Verdict['symbols'][number] & { without: Result | u
 /** What the reporter did before that counts for the complaint. */
 type HistoryCode = 'confirmed' | 'correspondent' | 'advised' | 'unsubscribed'
 
-/** Another report of the same campaign. */
 type OtherReport = Pick<Report, 'id' | 'reporterId' | 'kind' | 'state'> & { karma: number }
 
-/** Why a report had its verdict and its consequence. */
 export type Explanation = {
   report: Report
   analysis: KeptAnalysis

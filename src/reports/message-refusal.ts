@@ -5,7 +5,6 @@ import { networkSet } from '../mail/ip.ts'
 import { exceedsLimits } from '../mail/mime-leaves.ts'
 import { wrapperOf } from '../mail/wrapper.ts'
 
-/** Limits for the size and structure of a message. */
 export type MessageLimits = {
   bytesMax: number
   headersMax: number

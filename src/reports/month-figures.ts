@@ -14,7 +14,6 @@ import { dateOf, DAY_MS } from '../durations.ts'
 import { isUnwanted, verdictClasses } from '../verdict/verdict.ts'
 import { hideSmallCounts, isLargeEnough, type Shares } from './hide-small-counts.ts'
 
-/** A network in a country, with its reports. */
 export type NetworkFigure = { asn: number; name: string; country: string; reports: number }
 
 /**
@@ -120,7 +119,6 @@ function monthAfter(at: Date): Date {
   return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1))
 }
 
-/** Opens or closes the page of figures for the public. */
 export const publishStatistics = defineAction({
   name: 'statistics publish',
   summary: 'open the page of figures for everybody, or only for people with a role',

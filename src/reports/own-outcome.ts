@@ -24,7 +24,6 @@ const ofFeedback: Record<FeedbackState, ReportOutcome> = {
   ...{ refused: 'refused', bounced: 'bounced', withdrawn: 'withdrawn' },
 }
 
-/** Returns the outcome of a report. */
 export function outcomeOf({ state, kind, action, answer, feedback }: Source): ReportOutcome {
   if (state === 'retracted' || state === 'failed') return state
   if (action === undefined && (state === 'received' || state === 'analyzed')) return 'waiting'
@@ -58,7 +57,6 @@ const tones: Partial<Record<ReportOutcome, OutcomeTone>> = {
   ...{ 'answered-not-ours': 'info', 'answered-wrong': 'info', 'answered-stop': 'info' },
 }
 
-/** Returns the tone of an outcome. */
 export function toneOf(outcome: ReportOutcome): OutcomeTone {
   return tones[outcome] ?? 'good'
 }

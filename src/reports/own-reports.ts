@@ -38,16 +38,13 @@ export type OwnSearch = {
   to: string
 }
 
-/** A report of the reporter, with its outcome. */
 type OwnLine = ReportLine & ShownOutcome
 
-/** The outcome of a report, as a list shows it. */
 export type ShownOutcome = Pick<OwnOutcome, 'notified' | 'answer'> & {
   outcome: ReportOutcome
   tone: OutcomeTone
 }
 
-/** Adds their outcomes to reports. */
 export async function withOutcomes<Line extends Pick<Report, 'id' | 'state' | 'kind'>>(
   db: Db,
   lines: readonly Line[],
@@ -221,7 +218,6 @@ export type ReportDetails = {
   isUnconfirmed: boolean
 }
 
-/** Reads the parts of a report's page. */
 export async function findReportDetails(db: Db, report: Report): Promise<ReportDetails> {
   const [analysis, events, same] = await Promise.all([
     findAnalysis(db, report.id),

@@ -40,7 +40,6 @@ export const ownDomain = 'signalpost.example'
 /** The domain of the accounts that have the sample reports, and nobody else. */
 export const SAMPLE_DOMAIN = 'samples.signalpost.example'
 
-/** Adds the reports of the sample accounts. */
 export const fillSampleReports = defineQueue({
   name: fillSamplesName,
   payload: z.object({}),

@@ -38,7 +38,6 @@ export function createShownTexts(): ShownTexts {
   return new LRUCache<string, string>({ maxSize: SHOWN_BYTES_MAX, sizeCalculation })
 }
 
-/** Dependencies for reading messages. */
 export type Readers = Pick<WorkApp, 'config'> & {
   parser: ParserPool
   /** Absent without a DNS resolver: then no DNS queries are sent. */
@@ -58,7 +57,6 @@ export function afterFiles(reportId: string, { clock }: Pick<WorkApp, 'clock'>):
   return { postponedTo, payload: { reportId, hasWaited: true } }
 }
 
-/** A report, its message, and the analysis of the message. */
 export type ReadReport = { report: Report; raw: Packed; analysis: AnalysisDigest }
 
 /**
@@ -198,7 +196,6 @@ export function adviceCase({
   return { ...judged, reportId: report.id, reportedAs: report.kind, ...analysis }
 }
 
-/** Returns the evidence that a report gives about its subjects. */
 export function evidenceOf(
   { report, isVouched, sourceId, judged, judgedCase: { verdict, facts, subjects } }: Judgment,
   campaignOf: Campaigns,
@@ -219,7 +216,6 @@ export function evidenceOf(
   }
 }
 
-/** Returns the values to count for a report. */
 export function toCount(
   { report, analysis: { shingles }, judgedCase, judged, sourceId, submitterAsn }: Judgment,
   campaignOf: Campaigns,

@@ -7,7 +7,6 @@ import type { AnalysisDigest } from '../parsing/parser-pool.ts'
 import type { AnalysisOptions } from '../pieces/analyze.ts'
 import { openCandidates } from '../verdict/relays.ts'
 
-/** The known relays of a report. */
 export type ReportRelays = {
   /**
    * CIDR blocks named in this report or earlier by its reporter or by an operator, blocks learned
@@ -28,7 +27,6 @@ export type ReportRelays = {
   knownOf: (ip: string) => string
 }
 
-/** Returns the relays of reports, by report id. */
 export async function findRelays(
   db: Db,
   reports: readonly Pick<Report, 'id' | 'reporterId' | 'receivedVia'>[],

@@ -29,7 +29,6 @@ export type Outcome = {
   notified: DrawnConsequence['notified']
 }
 
-/** Returns the reports of which webhooks are notified, by event. */
 export function webhookEventsOf(kept: readonly { row: NewAnalysis }[]) {
   return {
     'report.analyzed': kept.map(({ row }) => row.id),

@@ -215,7 +215,6 @@ async function applyChange(
   return 'undone'
 }
 
-/** Lets a restored report continue where it was. */
 async function resume(
   tx: Db,
   { id, shadow }: Report,

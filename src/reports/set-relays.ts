@@ -125,7 +125,6 @@ async function isDisputed(
   return false
 }
 
-/** The question that a report asks its reporter. */
 export type ReportQuestion = {
   candidates: RelayCandidate[]
   /** Whether the reporter answered "I do not know" since the question was asked. */

@@ -31,7 +31,6 @@ import type { Intake } from './accept-report.ts'
 import { readReported, structureLimits } from './message-refusal.ts'
 import { takeComplaint, takeMailed, takeTrapped } from './queues.ts'
 
-/** The queue that handles mail of a purpose. */
 export function mailQueueOf(purpose: InboundPurpose): Queue<{ mailId: string }> {
   if (purpose === 'mail-in') return takeMailed
   if (purpose === 'feedback-loop') return takeComplaint

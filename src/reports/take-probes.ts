@@ -35,7 +35,6 @@ const DNS_MS_MAX = 3_000
 /** Where its header ends at the latest. */
 const HEADER_BYTES = 16_384
 
-/** Why reports have no effect, by report. */
 export type Idle = ReadonlyMap<string, Phrase>
 
 /** Returns the reports without effect: of letters and simulations of ours, and of old messages. */

@@ -107,7 +107,6 @@ function days(bounds: (range: { start: Date; end: Date }) => FieldValue) {
   }
 }
 
-/** The fields of a search, in the order in which they are documented. */
 export const searchFields = {
   text: {
     label: 'Words in the text or the subject',

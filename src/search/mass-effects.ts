@@ -56,7 +56,6 @@ type UndoStep = (
   context: Context,
 ) => Promise<ReadonlyMap<string, Restored>>
 
-/** What an operator can do with many reports. */
 export type MassEffect = {
   /** As shown in a list of actions. */
   label: string
@@ -262,7 +261,6 @@ async function sendAgain(
   return reportIds.filter((id) => changed.has(id))
 }
 
-/** The first report of each origin, of those with an origin. */
 async function firstOfEachOrigin(tx: Db, ids: readonly string[]) {
   const origins = await listOrigins(tx, ids)
   const sorted = origins.toSorted((a, b) => (a.id < b.id ? -1 : 1))

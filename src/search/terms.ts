@@ -68,7 +68,6 @@ export function termsOf(report: SearchMaterial, analyzed: AnalyzedParts, text: s
   return terms
 }
 
-/** Returns the first different words of a subject and a text. */
 function differentWords(subject: WordPairs, text: WordPairs): string[] {
   const words = new Set<string>()
   for (const { written, read } of [...subject, ...text]) {

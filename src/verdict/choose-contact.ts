@@ -122,7 +122,6 @@ function keyOf(address: string): string {
  */
 export type RecipientRole = 'network' | 'cfbl' | 'marketer' | 'domain'
 
-/** Source of an address. */
 export type ConsumerSource = 'network' | 'cfbl' | 'marketer' | 'enrollment' | 'operator'
 
 /**

@@ -94,7 +94,6 @@ export type Consequence =
   /** The message belongs to a simulation of the organization; the reporter is thanked. */
   | { action: 'simulation'; why: readonly Phrase[] }
 
-/** Whether an action is a question to the reporter. */
 export function isAsking(action: Consequence['action'] | undefined): boolean {
   return action === 'ask' || action === 'confirm'
 }

@@ -45,7 +45,6 @@ export function readScopes(text: string): ConsumerScope[] | { faults: string[] }
   return [...scopes.values()]
 }
 
-/** Formats a scope for people. */
 export function scopeText({ kind, value }: ConsumerScope): string {
   return kind === 'as' ? `AS${value}` : value
 }
@@ -73,7 +72,6 @@ function isReservedName(domain: string): boolean {
   return /^(?:[a-z0-9-]{1,63}\.){1,8}(?:example|test|invalid)$/.test(domain)
 }
 
-/** Settings for feedback reports to a consumer. */
 export type FeedbackSettings = {
   format: FeedbackFormat
   form: 'whole' | 'headers'
@@ -82,7 +80,6 @@ export type FeedbackSettings = {
   takes: FeedbackTopic[] | null
 }
 
-/** The allowed values of each setting. */
 export const feedbackChoices = {
   format: feedbackFormats,
   form: ['whole', 'headers'],
@@ -177,7 +174,6 @@ function names(contacts: readonly string[], address: string): boolean {
   return contacts.some((contact) => contact.toLowerCase() === address.toLowerCase())
 }
 
-/** Whether a consumer gets originals by contract at a given time. */
 export function hasContract(
   { originalsSince, originalsUntil }: { originalsSince: Date | null; originalsUntil: Date | null },
   now: Date,

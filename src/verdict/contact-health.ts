@@ -2,7 +2,6 @@ import { DAY_MS } from '../durations.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import type { Health, KnownContact } from './choose-contact.ts'
 
-/** Bounce record of one address. */
 export type HealthRecord = {
   health: Health
   /** When delivery is tried again; null while healthy. */
@@ -14,7 +13,6 @@ export type HealthRecord = {
   lastBouncedAt: Date | null
 }
 
-/** A bounced mail. */
 export type ContactBounce = {
   /** Whether the failure is permanent. */
   hard: boolean
@@ -99,7 +97,6 @@ function rowStart({ bouncesSince, lastBouncedAt }: HealthRecord, now: Date): Dat
   return now.getTime() - lastBouncedAt.getTime() < ROW_MS ? bouncesSince : undefined
 }
 
-/** Stored state of a consumer. */
 export type ConsumerStanding = HealthRecord & {
   state: KnownContact['state']
   /** When a pause ends; null when an operator must end it. */

@@ -13,7 +13,6 @@ export type Manner = 'list' | 'bulk' | 'reply' | 'receipt' | 'plain'
 /** Minimum number of words about orders, invoices and codes in a receipt. */
 const RECEIPT_WORDS_MIN = 2
 
-/** Returns the manner of a message. */
 export function mannerOf(facts: Facts): Manner {
   if (isVerifiedList(facts)) return 'list'
   if (facts.headers?.is_answer === true) return 'reply'

@@ -42,7 +42,6 @@ export type PastReport = {
   entryIp: string | null
 }
 
-/** A relay that was learned or proposed from reports, and the number of those reports. */
 type LearnedRelay = { ip: string; name: string | null; evidence: number }
 
 /**

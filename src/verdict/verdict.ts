@@ -400,14 +400,12 @@ const correction = {
   meaning: phrase('judged-by-person'),
   basis: 'operator',
 } as const
-/** The symbol of a letter of ours. */
 export const ourLetter = {
   name: 'OUR_LETTER',
   meaning: phrase('letter-of-ours'),
   basis: 'content',
 } as const
 
-/** The symbol of a message of a configured simulation. */
 export const simulationSymbol = {
   name: 'SIMULATION',
   meaning: phrase('message-of-simulation'),

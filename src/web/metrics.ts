@@ -13,7 +13,6 @@ import type { Outage } from '../outage/outage.ts'
 import type { Spool } from '../outage/spool.ts'
 import type { MailNow, ReadMail, ReadQueues } from './read-backlogs.ts'
 
-/** A registry of its own, and functions that add metrics to it. */
 function createRegistry(prefix: string) {
   const registry = new Registry()
   const common = { registers: [registry] }
@@ -213,7 +212,6 @@ export type IntakeMetrics = {
   count: (channel: Channel, outcome: 'accepted' | 'changed' | 'repeat' | 'refused') => void
 }
 
-/** The metrics of one web process. */
 export type Metrics = {
   intake: IntakeMetrics
   /**
@@ -224,7 +222,6 @@ export type Metrics = {
   text: () => Promise<{ contentType: string; body: string }>
 }
 
-/** Counts the consumers by health, from the database. */
 export type CountConsumers = () => Promise<readonly { health: Health; consumers: number }[]>
 
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
@@ -298,7 +295,6 @@ type OtherMetrics = {
   fromDatabase: readonly MetricsText[]
 }
 
-/** Creates the metrics of one server. */
 export function createMetrics({ own, fromDatabase }: OtherMetrics, clock: Clock): Metrics {
   const { registry, gauge, total } = createRegistry('signalpost')
   const ageHelp = 'Age of the metrics from the database, repeated while it is silent; 0: new.'

@@ -90,7 +90,6 @@ export async function testNewest(app: Needs, rows: readonly TrainingRow[]): Prom
   }
 }
 
-/** A test as text for a terminal. */
 export function ownTestText({ rows, auc, found, mistaken, sure }: OwnTest): string {
   if (found.of + mistaken.of === 0) {
     return 'No report of this site can test it yet: none is labeled, or it learned from all.'

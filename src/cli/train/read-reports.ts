@@ -17,7 +17,6 @@ import {
 import type { VerdictClass } from '../../verdict/verdict.ts'
 import { uuidFloor, uuidTime } from '../../world.ts'
 
-/** A folder of messages, one per file, and the label of all of them. */
 export type LabeledFolder = { folder: string; kind: RowKind }
 
 /** The message of a file, analyzed but not yet assigned to a campaign. */

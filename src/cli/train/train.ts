@@ -141,7 +141,6 @@ function inFixedOrder(rows: readonly TrainingRow[], seed: number): TrainingRow[]
     .map(({ row }) => row)
 }
 
-/** Whether there are enough wanted and unwanted rows to train on. */
 export function hasBothKinds(rows: readonly TrainingRow[]): boolean {
   const unwanted = rows.filter(({ kind }) => isUnwantedKind(kind)).length
   return Math.min(unwanted, rows.length - unwanted) >= classRowsMin

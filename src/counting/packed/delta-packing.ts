@@ -31,7 +31,6 @@ const AMOUNTS = 4
 const BLOCK_BYTES_MAX = 64_000
 const ENTRY_BYTES_MAX = 64
 
-/** Packed increments of one shard. */
 export type DeltaBlock = { shard: number; content: Buffer }
 
 /** Writes entries one by one, and returns the blocks at the end. */
@@ -57,7 +56,6 @@ export function headOf(kindBits: number, prefix: number, hasUnique: number): num
   return kindBits | (prefix << PREFIX_SHIFT) | (hasUnique ? HAS_UNIQUE : 0)
 }
 
-/** Returns the number of the prefix in the head of an entry. */
 export function entryPrefix(head: number): number {
   return (head >> PREFIX_SHIFT) & 3
 }

@@ -34,7 +34,6 @@ const anyTextPhrases = phrasesIn(table.phrases)
  * certain stages of the session.
  */
 export const phrases = new Map([...anyTextPhrases, ...phrasesIn(table.refusalPhrases)])
-/** Reasons whose phrases are searched in any text, in this order. */
 export const anyTextReasons = anyTextPhrases.map(([reason]) => reason)
 /** Phrases to search for when nothing else gives the reason, in a text without accents. */
 export const loosePhrases = phrasesIn(table.loosePhrases)
@@ -62,7 +61,6 @@ export const notices = {
   temporary: formsOf(temporary, 'i'),
 }
 
-/** Whether one of the phrases occurs in a text. */
 export function isSaid(forms: readonly RegExp[], text: string): boolean {
   return forms.some((form) => form.test(text))
 }

@@ -131,7 +131,6 @@ function decode(bytes: Buffer, codepage: string): string {
   }
 }
 
-/** A text with the charset in which it is encoded. */
 type KeptText = { bytes: Buffer; charset: string }
 
 /** An attached file. `type` is undefined when the file does not state one. */

@@ -8,7 +8,6 @@ import { looksEmlx, looksMbox, readEmlx, splitMbox } from './mailbox-file.ts'
 /** A file of an archive, or the reason why it cannot be read. */
 type ZipEntry = { name: string } & ({ content: Buffer } | { refusal: EntryRefusal })
 
-/** Why a file of an archive cannot be read. */
 type EntryRefusal = 'damaged-archive' | 'encrypted-archive' | 'unpacks-too-big'
 
 /** The files of an archive, or the reason why none of them is read. */
@@ -168,7 +167,6 @@ export type Unpacked = { name: string } & (
   | { refusal: UnpackRefusal }
 )
 
-/** Runs a step and returns its result. */
 type RunStep = <T>(step: () => T) => T
 
 /** A submitted file. Its name is for display only. */

@@ -9,7 +9,6 @@ import {
   textsOf,
 } from './contacts.ts'
 
-/** A domain as registered. */
 type RegisteredDomain = {
   /** In lower case. */
   name: string

@@ -40,7 +40,6 @@ export function unknownNetwork(ip: string, registry: string | null, why: string)
   return { is: 'none', network, why }
 }
 
-/** A network as a registry describes it. */
 export type NetworkAnswer = ContactFindings & {
   /** The blocks of the network, at most 64; one of them contains the queried address. */
   cidrs: string[]

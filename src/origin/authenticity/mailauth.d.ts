@@ -4,7 +4,6 @@ declare module 'mailauth/lib/dkim/dkim-verifier.js' {
   /** One header field in the form that the library uses. */
   export type LibraryField = { key: string; casedKey: string; line: Buffer }
 
-  /** The library's result for one signature. */
   export type LibraryResult = {
     signingDomain?: string
     selector?: string

@@ -64,7 +64,6 @@ export function readName(text: string): string | null {
   return storableText(text.trim(), NAME_CHARS_MAX) || null
 }
 
-/** Whether a text is exactly one mail address. */
 export function isContact(text: string): boolean {
   return MAIL_ADDRESS.test(text)
 }

@@ -37,7 +37,6 @@ function sizeOf({ links, contents }: FileFinding): number {
   return ENTRY_BYTES + 2 * chars.reduce((sum, length) => sum + length, 0)
 }
 
-/** Combines the findings of the files of a message. */
 export function combinedFindings(
   found: readonly FileFinding[],
   faults: ChosenFiles['faults'],

@@ -1,7 +1,6 @@
 /** A decoded picture: four bytes a pixel (red, green, blue, alpha), row by row. */
 export type Picture = { width: number; height: number; data: Uint8ClampedArray }
 
-/** Width and height in pixels. */
 export type Size = { width: number; height: number }
 
 /** Larger pictures are not decoded: 12 megapixels, a photo of a telephone, take 48 MB. */

@@ -85,7 +85,6 @@ export function createReaderChild<Order extends FileOrder>(
     },
   })
 
-  /** Gives the process as many files as it can read. */
   function pump(): void {
     while (reader.room() > 0 && reading.canBegin()) {
       const order = reading.takeSuspect() ?? takeNext()

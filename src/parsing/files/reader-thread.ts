@@ -8,7 +8,6 @@ import { type FileFinding, readFile } from './read-file.ts'
 // The program of a thread that reads files, one at a time. It says what it found so far, and when
 // it can take a file.
 
-/** A file to read, as it arrives. */
 export type FileTask = Omit<FileToRead, 'content'> & { number: number; content: Uint8Array }
 
 /** `isLast`: the finding is complete. */

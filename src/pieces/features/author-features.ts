@@ -13,7 +13,6 @@ import { disguiseOf } from './text-features.ts'
 const textCharsMax = 253
 const noPerson: Person = { name: '', address: '', local: '', domain: '', organization: '' }
 
-/** Computes features of the author stated in the header. */
 export function authorFeatures({ author = noPerson, recipient }: People) {
   const { name, local, domain, organization } = author
   return {

@@ -9,7 +9,6 @@ import { linkFeatures } from './link-features.ts'
 import { indexHeader, type Material, peopleOf } from './material.ts'
 import { textFeatures } from './text-features.ts'
 
-/** Computes features of the route of the message and its origin. */
 function originFeatures({ hops, origin, submitter }: Material) {
   const line = origin ? hops[origin.hop] : undefined
   const notes = new Set(hops.flatMap((hop) => hop.notes.map(({ code }) => code)))

@@ -74,7 +74,6 @@ export const freePages: ReadonlyMap<string, readonly string[]> = new Map([
   ['telegra.ph', ['telegra.ph/']],
 ])
 
-/** Findings of the analysis from which features are computed. */
 export type Material = {
   bytes: number
   isReduced?: true
@@ -97,7 +96,6 @@ export type Material = {
   fileFaults?: readonly FileFault[]
 }
 
-/** A header indexed for feature lookups. */
 export type HeaderIndex = {
   /** Returns the value of the first field with that lower-case name. */
   value: (key: string) => string | undefined

@@ -76,7 +76,6 @@ export function readShingles(packed: PackedShingles): ShingleHalves[] {
   return found
 }
 
-/** Unpacks shingles with names and hexadecimal hashes, for people. */
 export function unpackShingles(packed: PackedShingles): Shingle[] {
   const hex = ({ hi, lo }: Halves) => hexOf((BigInt(hi) << 32n) | BigInt(lo))
   return readShingles(packed).map(({ type, of, ...hash }) => ({

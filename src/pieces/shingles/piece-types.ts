@@ -20,7 +20,6 @@ type Row = { number: number; meaning: string; isGated?: boolean }
 
 const rows = Object.entries<Row>(table.pieces)
 
-/** All types of pieces, by name. */
 export const pieceTypes = Object.fromEntries(
   rows.map(([name, { number, meaning }]) => [name, { number, name, meaning }]),
 ) as Readonly<Record<PieceName, PieceType>>

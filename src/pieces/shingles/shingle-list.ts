@@ -134,7 +134,6 @@ const kinds = new Map(
   ]),
 )
 
-/** A type of pair with the numbers of both piece types. */
 export type PairNumbers = { number: number; name: string; counted: number; unique: number }
 
 const allPairs = pairTypes.map(numbersOf)

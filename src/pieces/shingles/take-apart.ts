@@ -161,7 +161,6 @@ export function withSpreadShingles(
   return appendPaired(shingles, pieces, spreadPairs)
 }
 
-/** The findings from which the pieces of a message are made. */
 export type Findings = Way & {
   fields: readonly HeaderField[]
   body: MessageBody

@@ -88,7 +88,6 @@ const runWords = 5
 const runsMax = 8
 const startTags = 40
 
-/** Adds the text as a whole, and the structure of its HTML. */
 export function addWholeText(list: ShingleList, { shown, hidden, html }: BodyView): void {
   list.add('text', shown.line)
   list.add('text-letters', lettersOf(shown.line))

@@ -91,7 +91,6 @@ function noRoom(held: number, heldMax: number): SmtpReply | undefined {
   return smtpReply(452, '4.3.1 No space for more mail, try again later')
 }
 
-/** A mail as received from a client. */
 export type Arrival = {
   mailFrom: string
   /** Null for a mail from standard input. */

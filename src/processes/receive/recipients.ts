@@ -85,7 +85,6 @@ function isRead(address: string, { config }: Pick<App, 'config'>): boolean {
   return known.includes(given)
 }
 
-/** The return path and the recipient of a mail. */
 export type SmtpEnvelope = { mailFrom: string; rcptTo: string }
 
 type ReceiveNeeds = Pick<App, 'pool' | 'boss' | 'clock' | 'config' | 'log'>

@@ -18,7 +18,6 @@ import {
 import type { MailSources } from './mail-sources.ts'
 import { bytesMaxFor, recipientOf } from './recipients.ts'
 
-/** Limits for the clients of one network, and for one session. */
 export type PeerLimits = {
   connections: number
   sessions: number

@@ -43,22 +43,18 @@ export function bool(meaning: string): { type: 'bool'; meaning: string } {
   return { type: 'bool', meaning }
 }
 
-/** Defines a numeric fact. */
 export function double(meaning: string): { type: 'double'; meaning: string } {
   return { type: 'double', meaning }
 }
 
-/** Defines a text fact. */
 export function string(meaning: string): { type: 'string'; meaning: string } {
   return { type: 'string', meaning }
 }
 
-/** Defines a fact that is a list of texts. */
 export function strings(meaning: string): { type: 'strings'; meaning: string } {
   return { type: 'strings', meaning }
 }
 
-/** Returns the definitions of one group, in the order of its table. */
 export function definitionsOf(
   group: string,
   table: Readonly<Record<string, { type: FactType; meaning: string }>>,

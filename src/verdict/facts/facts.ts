@@ -148,7 +148,6 @@ export function withWritten(facts: Facts, written: WrittenTexts | undefined): Fa
   return { ...facts, ...filled(CONTENT_GROUP, written) }
 }
 
-/** The facts that are stored, by group. */
 const groups = new Map<string, Map<string, FactType>>()
 for (const { group, name, type } of factDefinitions) {
   // The text of a message is stored once, with its raw bytes.

@@ -132,7 +132,6 @@ export const contentTable: FactTable<WrittenTexts> = {
   file_hashes: strings('The SHA-256 of attached and embedded files, in hexadecimal.'),
 }
 
-/** Kind of the message. */
 export const messageTable: FactTable<MessageFeatures['message']> = {
   kind: string('message, dsn, feedback-report or auto-reply.'),
   is_machine_answer: bool(
@@ -149,7 +148,6 @@ export const messageTable: FactTable<MessageFeatures['message']> = {
   has_list_unsubscribe: bool('List-Unsubscribe gives a web or mail address.'),
 }
 
-/** Form of the header. */
 export const headersTable: FactTable<MessageFeatures['headers']> = {
   fields: double('Number of fields of the header.'),
   date_missing: bool('There is no Date field.'),
@@ -206,7 +204,6 @@ export const headersTable: FactTable<MessageFeatures['headers']> = {
   is_answer: bool('In-Reply-To or References name another message.'),
 }
 
-/** Author as stated in the message. */
 export const authorTable: FactTable<MessageFeatures['author']> = {
   domain: string('The domain of the address in From.'),
   organization: string('The registrable domain of the address in From.'),
@@ -237,7 +234,6 @@ export const authorTable: FactTable<MessageFeatures['author']> = {
   ),
 }
 
-/** Signs of bulk mail. */
 export const bulkTable: FactTable<MessageFeatures['bulk']> = {
   is_bulk: bool('It is marked as bulk mail: Precedence, List-Id, List-Unsubscribe, Feedback-ID.'),
   unsubscribe_by_web: bool('List-Unsubscribe gives a web address.'),
@@ -257,7 +253,6 @@ export const bulkTable: FactTable<MessageFeatures['bulk']> = {
   is_automatic: bool('Auto-Submitted marks it as automatic.'),
 }
 
-/** Authentication results. */
 export const authenticationTable: FactTable<MessageFeatures['authentication']> = {
   checked: bool('The DNS was queried; otherwise all of this group but dkim_signatures is empty.'),
   spf: string('pass, fail, softfail, neutral, none, temperror or permerror; empty if not checked.'),
@@ -279,7 +274,6 @@ export const authenticationTable: FactTable<MessageFeatures['authentication']> =
   signers: strings('The domains of valid signatures, at most 4.'),
 }
 
-/** Origin and route. */
 export const originTable: FactTable<MessageFeatures['origin']> = {
   found: bool('The origin is known.'),
   confidence: double('Confidence of the origin, 0 to 1.'),

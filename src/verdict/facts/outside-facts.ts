@@ -62,7 +62,6 @@ const factsOfKind = new Map(
 
 const flags = ['listed', 'welcome', 'awake', 'jumped', 'new', 'exempt'] as const
 const flaggedMax = 20
-/** Reputation facts by name. */
 export type ReputationFacts = Record<string, boolean | number | readonly string[]>
 
 const overall = {
@@ -165,7 +164,6 @@ export type OriginNetwork = {
 /** The facts that a function returns when its input is known. */
 type Known<Group extends (...args: never[]) => unknown> = NonNullable<ReturnType<Group>>
 
-/** Statement of the reporter. */
 export const reportTable: FactTable<Known<typeof reportFacts>> = {
   is_given: bool('It was reported; otherwise a mail server asks for a verdict.'),
   kind: string('spam, phishing or not-spam, as the reporter says; empty for a check.'),
@@ -188,7 +186,6 @@ export const envelopeTable: FactTable<Known<typeof envelopeFacts>> = {
   is_ipv6: bool('The client’s address is IPv6.'),
 }
 
-/** The user of the mail server who sends a message. */
 export const senderTable: FactTable<Known<typeof senderFacts>> = {
   is_given: bool('A user of the mail server sends it; otherwise all of this group is empty.'),
   sent_today: double('Messages that the user sent today (UTC), before this one.'),
@@ -204,7 +201,6 @@ export const senderTable: FactTable<Known<typeof senderFacts>> = {
   reputation: double('From −1 (sends spam) to +1; near 0 while little is known.'),
 }
 
-/** Network of the origin. */
 export const networkTable: FactTable<Known<typeof networkFacts>> = {
   is_known: bool('An imported table or a registry knows the network of the origin.'),
   asn: double('The number of its autonomous system; 0 when unknown.'),
@@ -212,7 +208,6 @@ export const networkTable: FactTable<Known<typeof networkFacts>> = {
   country: string('Its country as a code of two letters.'),
 }
 
-/** Results of DNS blacklists. */
 export const blacklistsTable: FactTable<Known<typeof blacklistFacts>> = {
   is_asked: bool(
     'DNS blacklists were queried, for a check only about the client; otherwise the group is empty.',

@@ -184,7 +184,6 @@ export type SeenFacts = Record<string, number>
 /** A share of fewer checked messages than these would be near 1 by chance. */
 const COPIES_MIN = 20
 
-/** Definitions of the facts that each group has. */
 const groupDefinitions: readonly FactDefinition[] = Object.entries(seenGroups).flatMap(
   ([group, what]) =>
     definitionsOf('seen', {
@@ -208,7 +207,6 @@ const groupDefinitions: readonly FactDefinition[] = Object.entries(seenGroups).f
     }),
 )
 
-/** Definitions of the facts about the spread of a group. */
 const spreadDefinitions: readonly FactDefinition[] = spreadGroups.flatMap((group) =>
   definitionsOf('seen', {
     [`${group}_recipients_day`]: double(

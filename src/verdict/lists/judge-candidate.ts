@@ -241,7 +241,6 @@ function startOfDay(at: Date): Date {
   return new Date(Math.floor(at.getTime() / DAY_MS) * DAY_MS)
 }
 
-/** An entry in JSON lists. */
 export type ListedJson = {
   list: string
   name: string
@@ -285,5 +284,4 @@ export function jsonHeader({ list, zone, publicUrl, madeAt, expiresAt }: ListEdi
   return `${JSON.stringify(head).slice(0, -1)},"entries":[`
 }
 
-/** The end of a JSON list. */
 export const jsonFooter = '\n]}\n'

@@ -104,7 +104,6 @@ export const zoneTypes: Readonly<Record<ListName, readonly ZoneType[]>> = {
   hosts: ['dnset'],
 }
 
-/** Type of an rbldnsd data set. */
 export type ZoneType = 'ip4set' | 'ip6trie' | 'dnset'
 
 /** Time to live of DNS answers in seconds, about the interval between editions. */
@@ -151,7 +150,6 @@ export function zoneLine(listing: Listing, edition: ListEdition): string {
   return `${subject} :${listCodes[category]}:${meaningOf(category, edition)}\n`
 }
 
-/** Returns the type of data set for an entry. */
 export function zoneTypeOf({ list, name }: Pick<Listing, 'list' | 'name'>): ZoneType {
   if (list !== 'addresses') return 'dnset'
   return name.includes(':') ? 'ip6trie' : 'ip4set'
@@ -171,7 +169,6 @@ export function fileNamesOf(list: ListName): string[] {
   return [...zoneTypes[list], 'json', 'txt'].map((ending) => `${list}.${ending}`)
 }
 
-/** Names of all published files. */
 export const listFileNames: readonly string[] = [...listNames.flatMap(fileNamesOf), MANIFEST]
 
 /** Returns the zone of a list, a subdomain of the configured zone. */

@@ -68,7 +68,6 @@ function hostNameOf(host: string): string | undefined {
   return name === '' ? undefined : name.toLowerCase()
 }
 
-/** How a delisting request is handled. */
 export type DelistingCourse = 'at once' | 'to administrators' | 'not listed'
 
 /** Age in days from which evidence is old: one delisting on request is possible. */

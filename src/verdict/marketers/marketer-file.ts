@@ -154,7 +154,6 @@ function isWebsite(text: string): boolean {
   return isPlain && (url.protocol === 'https:' || url.protocol === 'http:') && !/\s/.test(text)
 }
 
-/** An error in a marketer file, with its position. */
 export type MarketerFault = { line: number; key?: string; field?: string; reason: string }
 
 /** The declared marketers, or all errors in the file. */
@@ -197,10 +196,8 @@ export function readMarketers(text: string, own: OwnNames): MarketerReading {
   return faults.length > 0 ? { faults: faults.slice(0, FAULTS_MAX) } : { marketers }
 }
 
-/** An error in one declaration, with the path of the field. */
 export type FieldFault = { path: PropertyKey[]; key?: string; field?: string; reason: string }
 
-/** Validates one declaration, from a file or a form. */
 export function checkMarketer(
   value: unknown,
   own: OwnNames,

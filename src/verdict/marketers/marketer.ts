@@ -3,7 +3,6 @@ import { firstAddress, prefixLength } from '../../mail/ip-blocks.ts'
 import type { MarketerMarks } from '../../pieces/marketer.ts'
 import { type OwnNames, whySpared } from '../lists/spare.ts'
 
-/** Languages of unsubscribe advice. */
 const adviceLanguages = ['en', 'fr', 'ru'] as const
 
 export type AdviceLanguage = (typeof adviceLanguages)[number]
@@ -13,7 +12,6 @@ export const marketerStates = ['declared', 'confirmed', 'suspended'] as const
 
 type MarketerState = (typeof marketerStates)[number]
 
-/** Kinds of entries in the registry. */
 export const marketerKinds = ['marketer', 'service'] as const satisfies MarketerMarks['kind'][]
 
 /** A sender of bulk mail that has declared itself, or a service that sends for such senders. */
@@ -49,7 +47,6 @@ export const marketerBounds = {
   fileBytesMax: 16 * 1024 * 1024,
 } as const
 
-/** Whether two declarations are equal. */
 export function isSameMarketer(one: Marketer, other: Marketer): boolean {
   return JSON.stringify(canonical(one)) === JSON.stringify(canonical(other))
 }

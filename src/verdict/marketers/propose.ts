@@ -16,7 +16,6 @@ export type SeenBulk = {
   unsubscribeHost: string | null
 }
 
-/** Messages seen with one signer and List-Id. */
 export type SeenMarketer = {
   signer: string
   /** Empty: no List-Id. */

@@ -120,7 +120,6 @@ function turns(a: RocPoint, b: RocPoint, c: RocPoint): boolean {
   return !flat && !steep
 }
 
-/** Returns precision and recall at the given thresholds. */
 export function thresholdsOf(
   scored: readonly Scored[],
   thresholds: readonly number[],
@@ -157,7 +156,6 @@ export function brierOf(scored: readonly Scored[]): number {
   return missed.reduce((sum, one) => sum + one, 0) / Math.max(1, scored.length)
 }
 
-/** Number of rows of each kind. */
 export type RowCounts = Partial<Record<RowKind, number>>
 
 /** Description of a model, measured on rows that it was not trained on. */

@@ -24,7 +24,6 @@ const PARTS = 10
 /** Minimum number of rows of both kinds to distinguish phishing from other unwanted mail. */
 const KIND_ROWS_MIN = 10
 
-/** Weights of a linear model, and their calibration. */
 export type LearnedLinear = { weights: LinearWeights; calibration: Calibration }
 
 /**

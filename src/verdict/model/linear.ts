@@ -33,7 +33,6 @@ export function featureOfInput(input: number): number {
   return Math.floor((input - TEXT_ROWS) / INPUTS_OF_FEATURE)
 }
 
-/** Returns the inputs that the values of features set. */
 export function factInputs(values: Float64Array): Uint32Array {
   const set: number[] = []
   for (const [feature, value] of values.entries()) {

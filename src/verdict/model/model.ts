@@ -105,7 +105,6 @@ export type Estimate = {
   isPhishing: boolean
 }
 
-/** A loaded model. */
 export type Model = {
   version: number
   /** Names of the model’s features, see `features.ts`. */

@@ -90,7 +90,6 @@ export const splitKinds = ['campaign', 'time'] as const
 
 export type SplitKind = (typeof splitKinds)[number]
 
-/** Rows for training and for testing. */
 export type SplitRows<Row> = {
   train: Row[]
   test: Row[]
@@ -151,12 +150,10 @@ function splitByTime<Row extends Pick<TrainingRow, 'at' | 'campaign'>>(
   return parts
 }
 
-/** Kinds of labeled messages. */
 export const rowKinds = ['spam', 'phishing', 'malware', 'ham', 'newsletter'] as const
 
 export type RowKind = (typeof rowKinds)[number]
 
-/** One labeled message. */
 export type TrainingRow = {
   /** When the message was received, in milliseconds since 1970. */
   at: number
@@ -175,7 +172,6 @@ export type TrainingRow = {
   load: () => Promise<Buffer | undefined>
 }
 
-/** Whether messages of a kind are unwanted. */
 export function isUnwantedKind(kind: RowKind): boolean {
   return kind !== 'ham' && kind !== 'newsletter'
 }
@@ -214,7 +210,6 @@ export function rowsAsCsv(
   return [csvLine([...features, labels.column], '\n'), ...lines].join('')
 }
 
-/** Returns the values of features for each row. */
 export function numbersOf(
   features: readonly FeatureName[],
   rows: readonly TrainingRow[],

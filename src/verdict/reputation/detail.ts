@@ -71,7 +71,6 @@ export type Detail = {
 /** The highest bit of a source's id is set if the account comes from sign-up. */
 const SIGNED_UP = 2 ** 31
 
-/** Returns the id of a reporter as a source, from a hash. */
 export function sourceId(hash: number, isVouched: boolean): number {
   return (hash % SIGNED_UP) + (isVouched ? 0 : SIGNED_UP)
 }

@@ -13,7 +13,6 @@ export type Leaning = { good: number; bad: number }
 /** Why a complaint is not taken at its word. */
 export type ComplaintDoubt = 'bulk' | 'list' | 'unconfirmed' | 'unsupported'
 
-/** A report as evidence. */
 export type ReportEvidence = {
   reportId: string
   reporterId: string
@@ -128,7 +127,6 @@ export function isSupported({
  */
 export type KeyedSubject = { key: bigint; subject: Subject | undefined }
 
-/** One report and its subjects. */
 export type PackedReport = { piece: Piece; subjects: readonly KeyedSubject[] }
 
 /**
@@ -266,7 +264,6 @@ export function unpackTestified(bytes: Buffer): Testified[] {
   })
 }
 
-/** Packs a karma into one byte. */
 function karmaByte(karma: number): number {
   return Math.round(Math.min(1, Math.max(0, karma)) * 255)
 }

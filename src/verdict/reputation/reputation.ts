@@ -153,7 +153,6 @@ export function dangerReporters(
   return { phishing: reporters(phishing), malware: reporters(malware) }
 }
 
-/** A reputation to explain. */
 type Explained = {
   subject: Subject
   reputation: Reputation

@@ -14,7 +14,6 @@ export type SendingDay = {
 /** Messages of the last hour. */
 export type SendingHour = Pick<SendingDay, 'sent' | 'unwanted'>
 
-/** The reputation of a sending user. */
 export type SendingRecord = {
   today: Omit<SendingDay, 'daysAgo'>
   lastHour: SendingHour

@@ -35,7 +35,6 @@ export function sharedParts(witnesses: readonly LinkWitness[]): Buffer {
   return Buffer.from(shared.slice(0, SHARED_MAX).join(''), 'hex')
 }
 
-/** Returns hashes one by one, in hexadecimal. */
 export function partsOf(hashes: Buffer): string[] {
   const count = Math.floor(hashes.length / HASH_BYTES)
   return Array.from({ length: count }, (_, at) =>

@@ -45,7 +45,6 @@ export function subjectKindOf(number: number): SubjectKind | undefined {
   return names.get(number as never) as SubjectKind | undefined
 }
 
-/** Whether a text is the name of a kind. */
 export function isSubjectKind(text: string): text is SubjectKind {
   return Object.hasOwn(subjectKinds, text)
 }

@@ -88,7 +88,6 @@ const AUTHORS_PER_LIST_MIN = 3
 const SINGLE_MESSAGES_MIN = 10
 const SINGLE_AUTHORS_MAX = 2
 
-/** Returns the role of an address, from what was seen of it. */
 export function roleOf(address: string, volume: SeenVolume): Role {
   const { quiet, complaints, authors, lists, lineNames } = volume
   if (whySpared('addresses', address, []) === 'mailbox provider') return 'mailbox-provider'

@@ -10,7 +10,6 @@ import { TextSearch } from './text-search.ts'
 /** The facts of a message as input of conditions, by their full names. */
 type FactValues = Readonly<Record<string, FactValue>>
 
-/** A compiled condition. */
 export type Condition = {
   /**
    * Evaluates the condition.
@@ -27,7 +26,6 @@ export type Condition = {
   facts: readonly string[]
 }
 
-/** Compiles conditions over one list of facts. */
 export type CompileCondition = (when: string) => Condition | { faults: ConditionFault[] }
 
 const limits = {

@@ -21,7 +21,6 @@ export type ChangedVerdict = {
   lost: readonly string[]
 }
 
-/** The effect that a set of rules would have had on past reports. */
 export type DryRunResult = {
   reports: number
   /** Number of verdicts that would change; `changed` has the first `CHANGED_MAX` of them. */

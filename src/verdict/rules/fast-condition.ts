@@ -8,7 +8,6 @@ type FactsByPlace = readonly FactValue[]
 /** Evaluates a condition. Each fact that the condition uses must have its defined type. */
 export type FastCondition = (values: FactsByPlace) => boolean
 
-/** An expression with its type. */
 type Typed =
   | { type: 'bool'; of: (values: FactsByPlace) => boolean }
   | { type: 'double'; of: (values: FactsByPlace) => number }

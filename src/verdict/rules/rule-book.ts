@@ -13,7 +13,6 @@ import { readRuleFile, type Rule, ruleBounds, type RuleFault } from './rule-file
 import type { RuleListKind, RuleLists } from './rule-lists.ts'
 import { TextSearch } from './text-search.ts'
 
-/** A rule with its compiled condition. */
 export type RuleWithCondition = Rule & { condition: Condition }
 
 /** Statistics of one rule in this process since its set of rules became active. */
@@ -190,7 +189,6 @@ export type RuleOptions = {
   knownLists?: ReadonlyMap<string, RuleListKind> | undefined
 }
 
-/** A usable set of rules, or all errors in the file. */
 export type Compiled = { rules: RuleBook } | { faults: RuleFault[] }
 
 /**
@@ -229,7 +227,6 @@ function inOrder(faults: readonly RuleFault[]): RuleFault[] {
   return [...sorted.slice(0, faultsMax), more]
 }
 
-/** A rule that is in both sets but differs. */
 type ChangedRule = {
   symbol: string
   before: Rule
@@ -238,7 +235,6 @@ type ChangedRule = {
   fields: readonly ('weight' | 'meaning' | 'when' | 'enabled')[]
 }
 
-/** Differences between two sets of rules. */
 export type RuleChanges = {
   added: readonly Rule[]
   removed: readonly Rule[]

@@ -83,7 +83,6 @@ function readAddress(text: string): string | undefined {
   return host === undefined ? undefined : `${local.toLowerCase()}@${host}`
 }
 
-/** An entry of a list that is in effect. */
 export type RuleListEntry = { list: string; value: string }
 
 /** How often an entry was found. */

@@ -3,7 +3,6 @@ import { createAutomaton, type FindTexts } from './automaton.ts'
 import { type Needed, neededTexts } from './needed-texts.ts'
 import type { RuleLists, Searched } from './rule-lists.ts'
 
-/** A pattern of a rule. */
 type Pattern = { compiled: RE2JS; needed: Compact | undefined }
 
 /** `Needed`, with the index of a text instead of the text. */

@@ -48,7 +48,6 @@ type Fault = 'away' | 'refused' | 'invalid' | 'no-account' | 'closed' | 'other' 
 /** What the routes use: also the provider, and what people call it. */
 type Place = Needs & { provider: NonNullable<Site['provider']>; name: string }
 
-/** Sign-in at the provider of the organization, and the page that links an account with it. */
 export function organizationRoutes(site: Needs, provider: Place['provider']): Router {
   const place = { ...site, provider, name: site.config.oidc?.name ?? '' }
   const router = Router()

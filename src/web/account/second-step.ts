@@ -145,7 +145,6 @@ export function secondStepCodeRoutes(site: CodeNeeds): Router {
   return router
 }
 
-/** Whether the account is active and still has the password that was entered. */
 function isStillValid({ state, passwordHash }: Account, passwordMark: string): boolean {
   const isSame = passwordHash !== null && passwordMarkOf(passwordHash) === passwordMark
   return state === 'active' && isSame
@@ -166,7 +165,6 @@ async function awaited(req: Request, site: CodeNeeds) {
 
 type CodePage = { fault?: string; next: string; kept?: KeptForm | undefined }
 
-/** Shows the page that asks for a code. */
 export function sendCode(req: Request, res: Response, { fault, next, kept }: CodePage): void {
   sendPage(req, res, {
     view: 'pages/account/code',

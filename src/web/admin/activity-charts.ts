@@ -341,7 +341,6 @@ function named(series: string, { names, language }: DrawnActivity) {
   return { name: word ?? last, href: undefined }
 }
 
-/** Describes an event. */
 export function markText({ kind, detail }: { kind: MarkKind; detail: string }, language: Language) {
   if (kind !== 'outage') return textsIn(language)(`activity.marks.${kind}`, { detail })
   const until = `${detail.slice(0, 16).replace('T', ' ')} UTC`

@@ -20,7 +20,6 @@ import { adminPage, type PageCall } from './page.ts'
 
 type Needs = Pick<Site, 'pool' | 'clock' | 'readHealth'>
 
-/** The pages of graphs. */
 export function activityRoutes(site: Site): Router {
   return adminPage(site, {
     view: 'admin/activity',

@@ -35,7 +35,6 @@ export function unitOf(unit: GraphUnit, largest: number, language: Language) {
   }
 }
 
-/** The periods of rates, and how many minutes they have. */
 const lastRate = ['day', 1_440] as const
 const rates = [['minute', 1], ['hour', 60], lastRate] as const
 

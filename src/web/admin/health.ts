@@ -38,7 +38,6 @@ const actions = [...repairs.map(([action]) => action), ...settings]
 
 type Reader = { texts: Texts; language: Language }
 
-/** A condition with its texts, for templates. */
 export function shownCondition(condition: Condition, { texts, language }: Reader) {
   const { code, level, action, advice, fields, reason } = condition
   const repair = repairs.find(([{ name }]) => name === action)?.[1]

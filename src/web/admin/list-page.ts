@@ -58,7 +58,6 @@ export function listPage<
   return adminPage(site, { ...page, data })
 }
 
-/** Parses parameters of the address. */
 export function readParams<P extends Params>(req: Request, parsers: Parsers<P> | undefined): P {
   const params = searchParamsOf(req)
   const entries = Object.entries<(text: string) => unknown>(parsers ?? {}).map(([name, parse]) => {

@@ -27,7 +27,6 @@ export function daysOfTerm(form: Form): string | undefined {
 
 const states = ['open', 'automatic', 'accepted', 'refused'] as const satisfies DelistingState[]
 
-/** The page with delisting requests and the decisions about them. */
 export function delistingAdminRoutes(site: Site): Router {
   const filters = { state: choiceOrFirstParam(states) }
   return listPage(site, {
@@ -71,7 +70,6 @@ async function listingsOf(rows: readonly Pick<Listing, 'list' | 'name'>[], { poo
 
 const NAME_CHARS_MAX = 253
 
-/** The page to list and add exemptions from our lists. */
 export function listExemptionRoutes(site: Site): Router {
   return listPage(site, {
     view: 'admin/lists/exemptions',

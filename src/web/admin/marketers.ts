@@ -37,7 +37,6 @@ const emptyFields: MarketerFields = {
   ...{ advice_en: '', advice_fr: '', advice_ru: '' },
 }
 
-/** The form fields of a stored marketer. */
 function fieldsOfMarketer(one: Marketer): MarketerFields {
   const lines = (names: readonly string[]) => names.join('\n')
   return {

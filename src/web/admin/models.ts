@@ -129,7 +129,6 @@ function plainTexts(report: ModelReport, { texts }: Reader): string[] {
   )
 }
 
-/** Formats a share with its confidence interval. */
 function shareText({ hits, of, share, low, high }: Share, { texts, language }: Reader): string {
   if (of === 0) return texts('model.noShare')
   const [bottom, top] = [low, high].map((bound) => fixed(language, bound * 100, 1))
@@ -139,7 +138,6 @@ function shareText({ hits, of, share, low, high }: Share, { texts, language }: R
   })
 }
 
-/** Formats the number of rows of each kind. */
 function countsText(counts: RowCounts, { texts, language }: Reader): string {
   const parts = rowKinds.flatMap((kind) => {
     const count = counts[kind]
@@ -148,7 +146,6 @@ function countsText(counts: RowCounts, { texts, language }: Reader): string {
   return parts.length === 0 ? texts('model.nothing') : parts.join(', ')
 }
 
-/** Adds who promoted each model. */
 async function withNames(
   models: readonly ListedModel[],
   { pool }: Pick<Site, 'pool'>,

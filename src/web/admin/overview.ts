@@ -9,7 +9,6 @@ import type { Site } from '../site.ts'
 import { eventsIn, meanIn, secondsIn } from './activity-charts.ts'
 import { type GraphUnit, unitOf } from './graph-units.ts'
 
-/** The families of the graphs of the dashboard. */
 const families = ['reports', 'mail', 'queues'] as const
 /** The steps of a whole day: few, because the graphs are small. */
 const STEP_MS = 30 * MINUTE_MS

@@ -88,7 +88,6 @@ async function requireQueue(req: Request, site: Pick<Site, 'readQueues'>) {
   return known
 }
 
-/** The page with dead letters, on which they can be retried. */
 export function deadLetterRoutes(site: Site): Router {
   return listPage(site, {
     view: 'admin/dead-letters',

@@ -23,7 +23,6 @@ import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { adminPage } from './page.ts'
 
-/** The page with the karma of a reporter and its reasons. */
 export function reporterRoutes(site: Site): Router {
   return adminPage(site, {
     at: '/:id',

@@ -22,7 +22,6 @@ import { requireRole } from './require-role.ts'
 const LINES = 50
 const path = '/admin/reports'
 
-/** The search for reports, its saved searches and its export. */
 export function searchRoutes(site: Site): Router {
   const router = Router()
   // The fields of the form lead to the search that they describe.

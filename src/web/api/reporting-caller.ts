@@ -6,7 +6,6 @@ import { admitReports, admitReportsFor } from '../limits.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 
-/** Who reports in a request, and how the limits admit a number of reports. */
 export type ReportingCaller = {
   reporter: Reporter
   /** @throws ProblemError 429 above the limit */

@@ -99,7 +99,6 @@ export async function describeReport(db: Db, report: Report): Promise<ReportJson
   return reportJson(report, { ...details, outcome: shown?.outcome ?? 'waiting' })
 }
 
-/** Converts a report to the API format. */
 function reportJson(
   report: Report,
   {

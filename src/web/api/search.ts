@@ -20,7 +20,6 @@ import { linkToNext, problemOfRefusal, reportUrl } from './submission.ts'
 
 const LISTED_MAX = 50
 
-/** The search of operators, and actions on many reports. */
 export function searchHandlers(site: Site) {
   const { pool, publicUrl } = site
   return {

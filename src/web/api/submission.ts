@@ -151,7 +151,6 @@ async function receiptsOf(
   })
 }
 
-/** Returns a refusal as the API describes problems. */
 export function problemFrom(refusal: ProblemError, site: Pick<ResultSite, 'publicUrl'>): Problem {
   return problemOf(site.publicUrl, refusal.problem, refusal.message, refusal.about)
 }

@@ -22,7 +22,6 @@ type OneCall = { caller: { id: string }; path: { id: string } }
 
 const DELIVERIES_SHOWN = 20
 
-/** The caller's webhooks. */
 export function webhookHandlers(
   site: Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'publicUrl'>,
 ) {

@@ -32,7 +32,6 @@ export async function inSlices<T>(work: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** The size limit of a body, and its sender. */
 type BodyLimits = {
   bytesMax: number
   /** The authenticated sender; each may use at most half of the memory for bodies. */

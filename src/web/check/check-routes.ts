@@ -91,7 +91,6 @@ export function pathOf({ url = '/' }: IncomingMessage): string {
   return at < 0 ? url : url.slice(0, at)
 }
 
-/** Sends a refusal or a failure. */
 export function sendError(
   res: ServerResponse,
   status: number,

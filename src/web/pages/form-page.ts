@@ -31,12 +31,10 @@ type FormPage<Call> = {
   others?: Readonly<Record<string, TakeForm<Call>>>
 }
 
-/** Routes a page for everybody, and its form. */
 export function formPage(site: FormReader, page: FormPage<PageCall>): Router {
   return routesOf(site, page, (call) => call)
 }
 
-/** Routes a page for signed-in reporters, and its form. */
 export function ownFormPage(site: FormReader, page: FormPage<OwnCall>): Router {
   return routesOf(site, page, (call) => ({ ...call, reporter: requireReporter(call.req) }))
 }

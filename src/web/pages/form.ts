@@ -68,12 +68,10 @@ function costOf(req: Request, bytesMax: number): number {
   return Math.max(1, Math.ceil(Math.min(bytes, bytesMax) / COUNTED_BYTES))
 }
 
-/** Whether a form identifies its sender by a password. */
 export function hasPassword(form: Form): boolean {
   return (form.bytes('user[password]')?.length ?? 0) > 0
 }
 
-/** Reads a form with a few short fields. */
 export function readShortForm(req: Request, res: Response, site: FormReader): Promise<Form> {
   return readForm(req, res, site, { bytesMax: 64_000, partBytesMax: TEXT_BYTES_MAX })
 }

@@ -5,7 +5,6 @@ import { round } from './graph-scale.ts'
 /** The steps of a graph: the start of each, and the end of the last. Each is drawn equally wide. */
 export type GraphTime = { starts: readonly Date[]; end: Date }
 
-/** Steps of equal length. */
 export function equalSteps(from: Date, stepMs: number, count: number): GraphTime {
   const at = (step: number) => new Date(from.getTime() + step * stepMs)
   return { starts: Array.from({ length: count }, (_, step) => at(step)), end: at(count) }

@@ -89,7 +89,6 @@ export type Graph = {
 }
 
 const UNKNOWN = '–'
-/** The height of the box of the paths. */
 const HEIGHT = 1_000
 /** The width of a step in the box of the paths. */
 const STEP = 20

@@ -61,7 +61,6 @@ export function localPath(value: unknown, otherwise = '/report'): string {
   return value.includes('\\') || value.length > 500 ? otherwise : value
 }
 
-/** A page of a list, and the query for the next page. */
 export type ListPage<Row> = { lines: Row[]; next: string | undefined }
 
 /**

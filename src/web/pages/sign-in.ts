@@ -73,7 +73,6 @@ type SignInAnswer = {
   kept?: KeptForm | undefined
 }
 
-/** Shows the page to sign in. */
 export function sendSignIn(
   req: Request,
   res: Response,

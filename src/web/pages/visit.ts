@@ -26,7 +26,6 @@ type Needs = Pick<
   | 'isTrial'
 >
 
-/** The visitor of a page, and the language. */
 export type Visit = {
   reporter: Reporter | undefined
   language: Language
@@ -158,7 +157,6 @@ function inLanguage(req: Request, account: string | null | undefined) {
 
 const MASKED_CHARS_MAX = 200
 
-/** The form field with the token of the session in which the form was shown. */
 export const tokenField = 'form_token'
 
 /**

@@ -13,7 +13,6 @@ import { requireReporter } from '../pages/signed-in.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 
-/** The unsubscribe advice on the page of a report. */
 export type ShownAdvice =
   | { kind: 'none' }
   | {

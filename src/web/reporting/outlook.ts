@@ -68,7 +68,6 @@ export function outlookFiles({ publicUrl }: Pick<Site, 'publicUrl'>): Router {
   return router
 }
 
-/** The page about the add-in. */
 export function outlookRoutes({ publicUrl }: Pick<Site, 'publicUrl'>): Router {
   const router = Router()
   router.get('/outlook', (req, res) => {

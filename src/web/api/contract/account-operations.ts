@@ -8,7 +8,6 @@ const anEvent = { events: ['report.analyzed', 'report.told'] }
 
 const ofWebhooks = { chapter: 'Webhooks', need: 'account', limit: 'webhook' } as const
 
-/** The operations on the account, its relays and its webhooks. */
 export const accountOperations = {
   'read-account': {
     method: 'get',

@@ -4,7 +4,6 @@ import { WEBHOOK_URL_CHARS_MAX } from '../../../mail/webhook-message.ts'
 import { roles } from '../../../roles.ts'
 import { instant, list } from './report-schemas.ts'
 
-/** The caller and its permissions. */
 export const accountSchema = z
   .object({
     id: z.uuid(),
@@ -23,7 +22,6 @@ export const accountSchema = z
   })
   .describe('The account of the caller.')
 
-/** The events that a webhook may receive. */
 const webhookEventSchema = z.enum([
   'report.analyzed',
   'report.asked',
@@ -45,7 +43,6 @@ const events = z
 
 export const newWebhookSchema = z.object({ url, events })
 
-/** The changeable fields of a webhook. */
 export const webhookChangeSchema = z.object({
   url: url.optional(),
   events: events.optional(),
@@ -58,7 +55,6 @@ export const webhookChangeSchema = z.object({
     ),
 })
 
-/** A webhook as its owner sees it. */
 export const webhookSchema = z
   .object({
     id: z.uuid(),

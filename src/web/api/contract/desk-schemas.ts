@@ -19,7 +19,6 @@ export const deskPageSchema = z.object({
   limit: z.coerce.number().int().min(1).max(PAGE_MAX).default(50),
 })
 
-/** The reports that an abuse desk received. */
 export const deskReportsSchema = z.object({
   reports: list(
     z.object({
@@ -51,7 +50,6 @@ export const deskAnswerSchema = z.object({
   said: z.string().max(2_000).optional().describe('A comment, which the reporters can read.'),
 })
 
-/** The outcome of an answer to many reports. */
 export const deskOutcomesSchema = z.object({
   results: list(
     z.object({
@@ -70,7 +68,6 @@ const day = z.iso.date().describe('A day in UTC.')
 const complaints = z.int()
 const named = z.object({ day, name: z.string(), complaints })
 
-/** The complaints that a desk or a marketer was notified of. */
 export const deskComplaintsSchema = z.object({
   from: day,
   until: day,

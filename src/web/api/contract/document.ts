@@ -39,7 +39,6 @@ export const operations = {
   ...searchOperations,
 }
 
-/** All operations in the order of the document. */
 export const apiOperations: readonly Operation[] = Object.entries(operations).map(
   ([id, operation]) => ({ id, problems: [], example: {}, ...operation }),
 )

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { instant, list, phrase } from './report-schemas.ts'
 
-/** A relay named by the caller. */
 export const relayStatementSchema = z.object({
   cidr: z.string().describe('An IP address or a CIDR block.'),
   how: z.enum(['set', 'refused'], { error: 'must be "set" or "refused"' }).default('set'),
@@ -167,7 +166,6 @@ export const checkAnswerSchema = z
 /** The response to a refused mail server. */
 export const checkErrorSchema = z.object({ error: z.string() })
 
-/** The response to a learned message. */
 export const learnedSchema = z.object({ success: z.boolean() })
 
 /** Statistics of the process in the format of rspamd's controller. */

@@ -92,7 +92,6 @@ export type Operation = {
   example: Example
 }
 
-/** An operation as it is declared under its id. */
 export type Declared = Omit<Operation, 'id' | 'problems' | 'example'> &
   Partial<Pick<Operation, 'problems' | 'example'>>
 

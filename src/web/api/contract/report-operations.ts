@@ -52,7 +52,6 @@ const messageProblems = [
   'too-often',
 ] as const
 
-/** Problems with files that contain messages. */
 const fileProblems = [
   'no-header',
   'outlook-data-file',

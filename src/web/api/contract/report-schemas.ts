@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { reportOutcomes } from '../../../reports/own-outcome.ts'
 import { consequenceActions, verdictClasses } from '../../../verdict/verdict.ts'
 
-/** A problem (RFC 9457). */
 export const problemSchema = z
   .object({
     type: z.url().describe('The URL of the page about this problem.'),
@@ -24,12 +23,10 @@ export const problemSchema = z
   })
   .describe('An error (RFC 9457).')
 
-/** A problem with the result of each message, used if all were refused. */
 export const refusedSchema = problemSchema
   .extend({ results: z.array(z.unknown()).optional() })
   .describe('An error, with one result per message if several were sent.')
 
-/** An instant in responses. */
 export const instant = z.iso.datetime().describe('A time in UTC (RFC 3339).')
 
 export const reportId = z.uuid().describe('A version 7 UUID: ids sort by time.')
@@ -305,7 +302,6 @@ export const submissionSchema = z
   })
   .describe('One message to report.')
 
-/** One message in a bulk request. */
 export const bulkItemSchema = submissionSchema
   .extend({
     ref: z
@@ -387,7 +383,6 @@ const bulkResultSchema = z.union([
   z.object({ ...bulkPlace, problem: problemSchema }),
 ])
 
-/** The response to a bulk request. */
 export const bulkResultsSchema = z
   .object({
     accepted: z.int().describe('The number of new reports.'),

@@ -5,7 +5,6 @@ import { searchPageSchema } from './search-schemas.ts'
 const path = z.object({ id: z.uuid() })
 const shared = { chapter: 'Search and actions' } as const
 
-/** The operations with which operators search reports and act on many. */
 export const searchOperations = {
   'search-reports': {
     ...shared,

@@ -16,7 +16,6 @@ export const searchPageSchema = z.object({
   limit: z.coerce.number().int().min(1).max(PAGE_MAX).default(50),
 })
 
-/** A page of reports that a search found. */
 export const foundReportsSchema = z.object({
   reports: list(
     reportLineSchema.omit({ result: true }).extend({
@@ -53,7 +52,6 @@ export const newMassActionSchema = z.object({
   per_minute: z.int().min(1).max(6_000).optional().describe('Reports a minute, at most.'),
 })
 
-/** What an action will do. */
 export const massPreviewSchema = z.object({
   reports: z.int().describe('The number of reports, at most 100,001.'),
   may_start: z.boolean().describe('false: no reports, or more than 100,000.'),

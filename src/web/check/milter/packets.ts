@@ -141,7 +141,6 @@ export const STEPS = {
   leadingSpace: 0x10_0000,
 }
 
-/** The version, the actions and the steps of a connection. */
 export type Terms = { version: number; actions: number; steps: number }
 
 const VERSION = 6
