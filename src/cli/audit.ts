@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { CallerError } from '../errors.ts'
 import { verifyAudit } from '../people/audit-seals.ts'
 import { defineQuery, type Operations } from './command.ts'
@@ -6,7 +5,6 @@ import { defineQuery, type Operations } from './command.ts'
 const verify = defineQuery({
   name: 'audit verify',
   summary: 'check that no entry of the audit log was removed or changed; exits with 1 otherwise',
-  input: z.object({}),
   async print(_, app) {
     const { seals, entries, since, until, last, faults } = await verifyAudit(app)
     if (faults.length > 0) throw new CallerError(409, faults.join('\n'))

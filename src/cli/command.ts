@@ -31,10 +31,14 @@ export type Query<Input extends z.ZodObject = z.ZodObject> = {
   showsKey?: true
 }
 
-/** Declares a query; its types follow from its input. */
-export function defineQuery<Input extends z.ZodObject>(query: Query<Input>): Query<Input> {
-  return query
+/** Declares a query; its types follow from its input. Without one, it takes no arguments. */
+export function defineQuery<Input extends z.ZodObject = typeof noInput>(
+  query: Omit<Query<Input>, 'input'> & Partial<Pick<Query<Input>, 'input'>>,
+): Query<Input> {
+  return { input: noInput as z.ZodObject as Input, ...query }
 }
+
+const noInput = z.object({})
 
 export type Operations = readonly (Action | Query)[]
 

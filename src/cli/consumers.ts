@@ -31,7 +31,6 @@ const list = defineQuery({
 const exportAll = defineQuery({
   name: 'consumers export',
   summary: 'write all consumers as JSON lines, which can be imported',
-  input: z.object({}),
   print: (_, { pool }) => listAll(pool, undefined, undefined),
 })
 

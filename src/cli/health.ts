@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { shownWebhookKey } from '../mail/webhook-message.ts'
 import { alarmWebhookKeys } from '../health/channels.ts'
 import { shownBounds } from '../health/bound-text.ts'
@@ -19,7 +18,6 @@ import { describeSilence } from './silent-database.ts'
 const list = defineQuery({
   name: 'health list',
   summary: 'show the conditions of health with their bounds',
-  input: z.object({}),
   async print(_, app) {
     const { conditions } = await createReadHealth(app)()
     const texts = textsIn('en')
@@ -34,7 +32,6 @@ const list = defineQuery({
 const showKey = defineQuery({
   name: 'health webhook-key',
   summary: 'print the key with which requests to ALARM_WEBHOOK_URL are signed',
-  input: z.object({}),
   showsKey: true,
   print: (_, { config }) =>
     Promise.resolve(shownWebhookKey(alarmWebhookKeys(config)[0] ?? Buffer.of())),

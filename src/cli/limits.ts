@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { listRateLimits } from '../db/limits.ts'
 import { setLimit } from '../people/limit-actions.ts'
 import { defineQuery, type Operations } from './command.ts'
@@ -6,7 +5,6 @@ import { defineQuery, type Operations } from './command.ts'
 const listLimits = defineQuery({
   name: 'limits list',
   summary: 'show the rate limits',
-  input: z.object({}),
   async print(_, { pool }) {
     const limits = await listRateLimits(pool)
     return limits

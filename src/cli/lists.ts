@@ -56,7 +56,6 @@ function rowOf({ zone, lists, state, hasIpv6, testMs, reason }: ZoneState): stri
 const publish = defineQuery({
   name: 'lists publish',
   summary: 'publish the DNS lists',
-  input: z.object({}),
   async print(_, app) {
     const manifest = await runPublishLists(app)
     return manifest

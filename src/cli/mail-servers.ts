@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { listReceivingHosts } from '../db/receiving-hosts.ts'
 import { addReceivingHost, dropReceivingHost } from '../reports/receiving-hosts.ts'
 import { defineQuery, type Operations } from './command.ts'
@@ -6,7 +5,6 @@ import { defineQuery, type Operations } from './command.ts'
 const list = defineQuery({
   name: 'mail-servers list',
   summary: 'show the hosts that receive mail for domains, as JSON lines',
-  input: z.object({}),
   print: (_, { pool }) => listReceivingHosts(pool),
 })
 

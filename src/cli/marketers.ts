@@ -29,7 +29,6 @@ const exportMarketers = defineQuery({
 const list = defineQuery({
   name: 'marketers list',
   summary: 'list the marketers and mailing services',
-  input: z.object({}),
   async print(_, { pool }) {
     const lines = (await allRegistered(pool)).map(({ key, kind, state, name, signers, ranges }) =>
       [
@@ -55,7 +54,6 @@ const show = defineQuery({
 const proposals = defineQuery({
   name: 'marketers proposals',
   summary: 'list signers of reported mail that may be marketers',
-  input: z.object({}),
   async print(_, { pool }) {
     const lines = (await listProposals(pool, PROPOSALS_SHOWN)).map((one) =>
       [

@@ -55,7 +55,6 @@ const showNetwork = defineQuery({
 const listNetworks = defineQuery({
   name: 'networks list',
   summary: 'list the imported tables and the overrides',
-  input: z.object({}),
   async print(_, { pool }) {
     const page = { after: undefined, limit: OVERRIDES_MAX }
     const [sources, overrides] = await Promise.all([listSources(pool), listOverrides(pool, page)])

@@ -10,7 +10,6 @@ const LINES_MAX = 1_000
 const waiting = defineQuery({
   name: 'outbox waiting',
   summary: 'list where mail waits, by abuse team: how much, since when, why and until when',
-  input: z.object({}),
   print: (_, app) => listWaitingMails(app),
 })
 

@@ -30,7 +30,6 @@ const argument = { argument: 'QUEUE' }
 const list = defineQuery({
   name: 'queue list',
   summary: 'list the queues with their waiting jobs, and which are paused',
-  input: z.object({}),
   async print(_, { pool, clock }) {
     const backlogs = await listBacklogs(pool, names, clock())
     const controls = new Map((await listQueueControls(pool)).map((one) => [one.queue, one]))
@@ -67,7 +66,6 @@ const jobs = defineQuery({
 const chores = defineQuery({
   name: 'queue chores',
   summary: 'list the scheduled queues with their last run',
-  input: z.object({}),
   async print(_, { pool }) {
     const runOf = new Map((await listChoreRuns(pool)).map((run) => [run.queue, run]))
     const rows = queues.flatMap(({ name, cron }) => {

@@ -35,7 +35,6 @@ const search = defineQuery({
 const actions = defineQuery({
   name: 'reports actions',
   summary: 'list the latest actions on many reports, as JSON lines',
-  input: z.object({}),
   print: (_, { pool }) => listMassActions(pool, ACTIONS_MAX),
 })
 

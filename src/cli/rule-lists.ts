@@ -19,7 +19,6 @@ const ROWS_AT_ONCE = 1_000
 const list = defineQuery({
   name: 'rule-lists list',
   summary: 'show the lists to which rules can refer',
-  input: z.object({}),
   async print(_, { pool }) {
     const lists = await listRuleLists(pool)
     if (lists.length === 0) return 'There are no lists.'

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { dateOf } from '../durations.ts'
 import { rotateSecret } from '../people/rotate-secret.ts'
 import {
@@ -13,7 +12,6 @@ import { defineQuery, type Operations } from './command.ts'
 const state = defineQuery({
   name: 'secret',
   summary: 'show what depends on SECRET, what was encrypted again, and what needs the previous one',
-  input: z.object({}),
   print: async (_, app) => describeState(await readSecretState(app)),
 })
 

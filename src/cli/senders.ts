@@ -13,7 +13,6 @@ const ALERTS_SHOWN = 1_000
 const list = defineQuery({
   name: 'senders list',
   summary: 'list the alerts about users who send spam, as JSON lines, open ones first',
-  input: z.object({}),
   async print(_, { pool }) {
     const alerts = await listSenderAlerts(pool, ALERTS_SHOWN)
     return alerts.map((one) => JSON.stringify({ ...one, at: uuidTime(one.id) })).join('\n')

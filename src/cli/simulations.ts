@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import {
   addSimulation,
   dropSimulation,
@@ -13,7 +12,6 @@ const LISTED_MAX = 1_000
 const list = defineQuery({
   name: 'simulations list',
   summary: 'show the simulated phishing with how many people reported it, as JSON lines',
-  input: z.object({}),
   async print(_, { pool }) {
     const simulations = await readSimulations(pool, { before: undefined, limit: LISTED_MAX })
     return simulations.map((one) => `${JSON.stringify(one)}\n`).join('')
@@ -23,7 +21,6 @@ const list = defineQuery({
 const key = defineQuery({
   name: 'simulations key',
   summary: 'print a new key for a header field of simulated phishing; it is not stored',
-  input: z.object({}),
   print: () => Promise.resolve(makeSimulationKey()),
   showsKey: true,
 })

@@ -1,11 +1,9 @@
-import { z } from 'zod'
 import { addMailSource, readMailSources, removeSource } from '../reports/mail-sources.ts'
 import { defineQuery, type Operations } from './command.ts'
 
 const list = defineQuery({
   name: 'sources list',
   summary: 'show the spam traps and feedback loops with what they received, as JSON lines',
-  input: z.object({}),
   print: (_, { pool, clock }) => readMailSources(pool, clock()),
 })
 

@@ -42,7 +42,6 @@ export const adviseReporter = defineQueue({
  */
 export const sendSummaries = defineQueue({
   name: 'send-summaries',
-  payload: z.object({}),
   attempts: { retryLimit: 1, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 3_600 },
   cron: '17 7 1-5 * *',
 })
@@ -50,7 +49,6 @@ export const sendSummaries = defineQueue({
 /** Writes to reporters about answers to their reports and about open questions. */
 export const sendNews = defineQueue({
   name: 'send-news',
-  payload: z.object({}),
   attempts: { retryLimit: 1, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 600 },
   cron: '*/10 * * * *',
 })

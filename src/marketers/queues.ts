@@ -4,7 +4,6 @@ import { defineQueue } from '../queue/define-queue.ts'
 /** Searches reported mail for possible marketers. */
 export const proposeMarketers = defineQueue({
   name: 'propose-marketers',
-  payload: z.object({}),
   attempts: { retryLimit: 1, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 900 },
   cron: '29 */6 * * *',
 })

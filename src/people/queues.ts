@@ -4,7 +4,6 @@ import { defineQueue } from '../queue/define-queue.ts'
 /** Seals the audit log every hour. */
 export const sealAudit = defineQueue({
   name: 'seal-audit',
-  payload: z.object({}),
   attempts: { retryLimit: 3, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 300 },
   cron: '13 * * * *',
 })

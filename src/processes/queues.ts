@@ -1,9 +1,7 @@
-import { z } from 'zod'
 import { defineQueue, refreshNetworksName } from '../queue/define-queue.ts'
 
 export const makeBackup = defineQueue({
   name: 'make-backup',
-  payload: z.object({}),
   attempts: { retryLimit: 1, retryDelay: 600, retryDelayMax: 600, expireInSeconds: 86_400 },
   cron: '43 * * * *',
 })
@@ -11,7 +9,6 @@ export const makeBackup = defineQueue({
 /** Imports the tables of NETWORK_TABLES again, every night. */
 export const refreshNetworks = defineQueue({
   name: refreshNetworksName,
-  payload: z.object({}),
   attempts: { retryLimit: 1, retryDelay: 3_600, retryDelayMax: 3_600, expireInSeconds: 7_200 },
   cron: '21 3 * * *',
 })
@@ -19,7 +16,6 @@ export const refreshNetworks = defineQueue({
 /** Trains a model from the reports, every night. */
 export const trainModel = defineQueue({
   name: 'train-model',
-  payload: z.object({}),
   attempts: { retryLimit: 1, retryDelay: 600, retryDelayMax: 600, expireInSeconds: 7_200 },
   cron: '37 2 * * *',
 })

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 
 export type Queue<Payload extends object = object> = {
   name: string
@@ -29,15 +29,16 @@ export type Queue<Payload extends object = object> = {
 }
 
 /**
- * Defines a queue that handles one job at a time by default. Definitions are in `queues.ts` of
- * each subject, apart from their handlers, so that senders load nothing else.
+ * Defines a queue; by default, it handles one job at a time, and its jobs have no data. Definitions
+ * are in `queues.ts` of each subject, apart from their handlers, so that senders load nothing else.
  */
-export function defineQueue<Payload extends object>(
-  queue: Omit<Queue<Payload>, 'batchSize' | 'concurrency'> &
-    Partial<Pick<Queue<Payload>, 'batchSize' | 'concurrency'>>,
+export function defineQueue<Payload extends object = Record<string, never>>(
+  queue: Pick<Queue<Payload>, 'name' | 'attempts'> & Partial<Queue<Payload>>,
 ): Queue<Payload> {
-  return { batchSize: 1, concurrency: 1, ...queue }
+  return { payload: noData as z.ZodType<Payload>, batchSize: 1, concurrency: 1, ...queue }
 }
+
+const noData: z.ZodType<object> = z.object({})
 
 /** The queue that receives the jobs that ran out of retries, each with the reason. */
 export const deadLetterQueue = 'dead-letter'

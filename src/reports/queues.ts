@@ -22,7 +22,6 @@ export const decideAgain = defineQueue({
 /** Judges the kept reports of campaigns again about which more is known. */
 export const judgeCampaigns = defineQueue({
   name: 'judge-campaigns',
-  payload: z.object({}),
   attempts: { retryLimit: 0, retryDelay: 60, retryDelayMax: 60, expireInSeconds: 300 },
   cron: '* * * * *',
 })
@@ -42,14 +41,12 @@ export const SAMPLE_DOMAIN = 'samples.signalpost.example'
 
 export const fillSampleReports = defineQueue({
   name: fillSamplesName,
-  payload: z.object({}),
   attempts: { retryLimit: 2, retryDelay: 10, retryDelayMax: 60, expireInSeconds: 900 },
 })
 
 /** Creates the partitions of the coming weeks, drops expired ones, and deletes old keys. */
 export const keepHouse = defineQueue({
   name: 'keep-house',
-  payload: z.object({}),
   attempts: { retryLimit: 3, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 900 },
   cron: '17 * * * *',
 })
@@ -57,7 +54,6 @@ export const keepHouse = defineQueue({
 /** Marks the reports and the inbound mails whose job became a dead letter. */
 export const markDead = defineQueue({
   name: 'mark-dead',
-  payload: z.object({}),
   attempts: { retryLimit: 0, retryDelay: 60, retryDelayMax: 60, expireInSeconds: 60 },
   cron: '* * * * *',
 })
@@ -65,7 +61,6 @@ export const markDead = defineQueue({
 /** Searches reports for the relays of the reporters' mail. */
 export const learnRelays = defineQueue({
   name: 'learn-relays',
-  payload: z.object({}),
   attempts: { retryLimit: 1, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 900 },
   cron: '41 * * * *',
 })
@@ -73,7 +68,6 @@ export const learnRelays = defineQueue({
 /** Counts the months that are complete, for the page of figures. */
 export const countMonths = defineQueue({
   name: 'count-months',
-  payload: z.object({}),
   attempts: { retryLimit: 1, retryDelay: 60, retryDelayMax: 600, expireInSeconds: 3_600 },
   cron: '41 3 * * *',
 })

@@ -4,7 +4,6 @@ import { defineQueue } from '../queue/define-queue.ts'
 /** Writes the terms of changed reports, by which they are found. */
 export const indexReports = defineQueue({
   name: 'index-reports',
-  payload: z.object({}),
   attempts: { retryLimit: 0, retryDelay: 60, retryDelayMax: 60, expireInSeconds: 300 },
   cron: '* * * * *',
 })
@@ -19,7 +18,6 @@ export const actOnReports = defineQueue({
 /** Makes actions final that can no longer be undone: only now do they change karma. */
 export const settleActions = defineQueue({
   name: 'settle-actions',
-  payload: z.object({}),
   attempts: { retryLimit: 0, retryDelay: 60, retryDelayMax: 60, expireInSeconds: 600 },
   cron: '* * * * *',
 })

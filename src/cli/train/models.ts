@@ -95,7 +95,6 @@ const LISTED_MAX = 100
 const list = defineQuery({
   name: 'models list',
   summary: 'list the models',
-  input: z.object({}),
   async print(_, { pool }) {
     const models = await listModels(pool, LISTED_MAX)
     if (models.length === 0) return 'There are no models yet. Train one with "signalpost train".'
