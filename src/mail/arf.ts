@@ -15,11 +15,8 @@ import {
 } from './mail-parts.ts'
 import type { HeaderField } from './header.ts'
 
-/**
- * The content of one feedback report. The report is sent to others: `facts`, `explanation` and
- * `original` must already be redacted for the recipient, because they may identify the reporter.
- */
-export type FeedbackReportInput = {
+/** From whom to whom a report goes, and when. */
+export type ReportEnvelope = {
   /** The address that the report is sent from (MAIL_FROM). */
   from: string
   /** The name of the operator of this service: the display name of From. */
@@ -38,6 +35,13 @@ export type FeedbackReportInput = {
   token: string
   /** The part of the Message-ID after the `@`. */
   domain: string
+}
+
+/**
+ * The content of one feedback report. The report is sent to others: `facts`, `explanation` and
+ * `original` must already be redacted for the recipient, because they may identify the reporter.
+ */
+export type FeedbackReportInput = ReportEnvelope & {
   facts: FeedbackFacts
   explanation: FeedbackExplanation
   original: MessageCopy
@@ -73,7 +77,7 @@ export function composeFeedbackReport(input: FeedbackReportInput): Buffer {
   const type = form === 'whole' ? 'message/rfc822' : 'text/rfc822-headers'
   const encoding = /[\x80-\xff]/.test(content) ? '8bit' : '7bit'
   const last = `Content-Type: ${type}\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n${content}`
-  return assembleReport(input, { machine, last, format: 'arf' })
+  return assembleReport(input, { ...readableParts(input, 'arf'), machine, last })
 }
 
 /** The facts of a feedback report, as shown in lists. */
@@ -99,46 +103,57 @@ export function reportLine({
   }
 }
 
-/** The parts of a report after the text for people. */
+/** The Subject and the text of a feedback report. */
+export function readableParts(
+  { facts, explanation, original }: FeedbackReportInput,
+  format: FeedbackFormat,
+): Pick<ReportParts, 'subject' | 'text'> {
+  return {
+    subject: composeReportSubject(facts, original.fields),
+    text: composeFeedbackText(facts, explanation, { ...original, format }),
+  }
+}
+
+/** What a report contains. */
 export type ReportParts = {
+  /** The folded value of the Subject field. */
+  subject: string
+  /** The text for people; its lines end in LF. */
+  text: string
   /** The fields of message/feedback-report. */
   machine: readonly [name: string, value: string][]
   /** The last part, with its header, as a Latin-1 view. */
   last: string
-  format: FeedbackFormat
 }
 
 /** Composes a multipart/report of the text for people and the given parts (RFC 6522). */
 export function assembleReport(
-  input: FeedbackReportInput,
-  { machine, last, format }: ReportParts,
+  envelope: ReportEnvelope,
+  { subject, text, machine, last }: ReportParts,
 ): Buffer {
-  const { from, to, replyTo, unsubscribe, corrects, facts, explanation, original } = input
-  const messageId = `<${input.token}@${input.domain}>`
+  const { from, to, replyTo, unsubscribe, corrects } = envelope
+  const messageId = `<${envelope.token}@${envelope.domain}>`
   checkHeader({
     addresses: [from, to, replyTo],
     messageIds: [messageId, corrects],
     links: [unsubscribe],
   })
-  const text = composeFeedbackText(facts, explanation, { ...original, format })
   const parts = [textPart(text), machinePart(machine), last]
   const boundary = unusedBoundary(messageId, parts)
-  const header = headerLines(input, messageId, original.fields).join('\r\n')
+  const header = headerLines(envelope, messageId, subject).join('\r\n')
   const type = 'Content-Type: multipart/report; report-type=feedback-report'
   const contentType = `${type};\r\n boundary="${boundary}"`
   const body = parts.map((part) => `--${boundary}\r\n${part}\r\n`).join('')
   return Buffer.from(`${header}\r\n${contentType}\r\n\r\n${body}--${boundary}--\r\n`, 'latin1')
 }
 
-type Sent = Omit<FeedbackReportInput, 'original' | 'explanation'>
-
-function headerLines(input: Sent, messageId: string, fields: readonly HeaderField[]): string[] {
-  const { from, operator, to, replyTo, date, unsubscribe, corrects } = input
+function headerLines(envelope: ReportEnvelope, messageId: string, subject: string): string[] {
+  const { from, operator, to, replyTo, date, unsubscribe, corrects } = envelope
   return [
     fromLine(from, operator),
     `To: ${to}`,
     ...(replyTo === undefined ? [] : [`Reply-To: ${replyTo}`]),
-    `Subject: ${composeReportSubject(input.facts, fields)}`,
+    `Subject: ${subject}`,
     `Date: ${composeMailDate(date)}`,
     `Message-ID: ${messageId}`,
     ...(corrects === undefined ? [] : [`In-Reply-To: ${corrects}`, `References: ${corrects}`]),

@@ -320,7 +320,7 @@ function closingLines({ service }: FeedbackExplanation, format: ReportSample['fo
 }
 
 /** Changes a link so that nobody follows it by accident and filters accept the mail. */
-function defanged(uri: string): string {
+export function defanged(uri: string): string {
   return uri.replace(/^([^/]*\/\/)([^/]*)/, (_, scheme: string, host: string) => {
     return scheme.replace(/^http/i, 'hxxp') + host.replaceAll('.', '[.]')
   })

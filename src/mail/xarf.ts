@@ -1,18 +1,20 @@
 import { createHash } from 'node:crypto'
 import { parseMailboxes } from './address.ts'
-import { assembleReport, type FeedbackReportInput, type MessageCopy } from './arf.ts'
+import {
+  assembleReport,
+  type FeedbackReportInput,
+  type MessageCopy,
+  readableParts,
+  type ReportEnvelope,
+} from './arf.ts'
 import { decodeHeaderText } from './encoded-word.ts'
 import type { FeedbackFacts } from './mail-parts.ts'
 import { cleanLine } from './text.ts'
 import { encodeTransfer } from './transfer-encoding.ts'
 
 /** The JSON of an XARF 4 report (xarf.org) of category `messaging` and type `spam`. */
-type XarfReport = {
-  xarf_version: '4.2.0'
-  report_id: string
+type XarfReport = XarfHead & {
   timestamp: string
-  reporter: XarfContact
-  sender: XarfContact
   source_identifier: string
   source_port?: number
   category: 'messaging'
@@ -31,8 +33,16 @@ type XarfReport = {
   evidence: XarfEvidence[]
 }
 
+/** What all XARF reports begin with. */
+export type XarfHead = {
+  xarf_version: '4.2.0'
+  report_id: string
+  reporter: XarfContact
+  sender: XarfContact
+}
+
 type XarfContact = { org: string; contact: string; domain: string }
-type XarfEvidence = {
+export type XarfEvidence = {
   content_type: string
   description: string
   payload: string
@@ -50,6 +60,16 @@ const evidenceBytesMax = 5 * 1024 * 1024
  */
 export function composeXarfReport(input: FeedbackReportInput): Buffer {
   const report = xarfReport(input)
+  const form = report.evidence[0]?.content_type === 'message/rfc822' ? 'whole' : 'headers'
+  const original = { ...input.original, form } as const
+  return assembleReport(input, {
+    ...readableParts({ ...input, original }, 'xarf'),
+    ...xarfParts(report, input.facts.userAgent),
+  })
+}
+
+/** The parts of a mail for programs: a feedback report of type `xarf`, and the JSON. */
+export function xarfParts(report: XarfHead, userAgent: string) {
   const json = Buffer.from(`${JSON.stringify(report, null, 2)}\n`).toString('latin1')
   const last = [
     'Content-Type: application/json; charset=utf-8; name=xarf.json',
@@ -58,14 +78,23 @@ export function composeXarfReport(input: FeedbackReportInput): Buffer {
     '',
     encodeTransfer(json, 'base64').trimEnd(),
   ].join('\r\n')
-  const form = report.evidence[0]?.content_type === 'message/rfc822' ? 'whole' : 'headers'
   const machine: [string, string][] = [
     ['Feedback-Type', 'xarf'],
-    ['User-Agent', input.facts.userAgent],
+    ['User-Agent', userAgent],
     ['Version', '1'],
   ]
-  const original = { ...input.original, form } as const
-  return assembleReport({ ...input, original }, { machine, last, format: 'xarf' })
+  return { machine, last }
+}
+
+/** The version, the id and the organization of an XARF report. */
+export function xarfHead(
+  { from, operator, replyTo, domain, token }: ReportEnvelope,
+  service: string,
+): XarfHead {
+  const org = cleanLine(operator ?? service).slice(0, 200)
+  const contact = { org, contact: replyTo ?? from, domain }
+  const id = uuidOf(`${token}@${domain}`)
+  return { xarf_version: '4.2.0', report_id: id, reporter: contact, sender: contact }
 }
 
 /**
@@ -77,18 +106,13 @@ export function composeXarfReport(input: FeedbackReportInput): Buffer {
  * port would point at another customer behind the same address.
  */
 function xarfReport(input: FeedbackReportInput): XarfReport {
-  const { facts, date, from, operator, replyTo, domain, token, explanation, original } = input
+  const { facts, date, explanation, original } = input
   const { sourcePort, mailFrom = '', incidents = 1, uris = [] } = facts
-  const org = cleanLine(operator ?? explanation.service).slice(0, 200)
-  const contact = { org, contact: replyTo ?? from, domain }
   const isSmtp = sourcePort !== undefined && emailShape.test(mailFrom)
   const links = uris.filter((uri) => /^https?:\/\/[\x21-\x7e]+$/.test(uri))
   return {
-    xarf_version: '4.2.0',
-    report_id: uuidOf(`${token}@${domain}`),
+    ...xarfHead(input, explanation.service),
     timestamp: (facts.arrivedAt ?? date).toISOString(),
-    reporter: contact,
-    sender: contact,
     source_identifier: facts.sourceIp,
     ...(sourcePort !== undefined && { source_port: sourcePort }),
     category: 'messaging',
@@ -147,7 +171,7 @@ function descriptionOf({ facts, explanation }: FeedbackReportInput): string {
  * The message, or only its header when the whole is larger than one piece of evidence may be (5
  * MiB).
  */
-function evidenceOf(original: MessageCopy): XarfEvidence {
+export function evidenceOf(original: MessageCopy): XarfEvidence {
   const header = original.content.slice(0, original.content.indexOf('\r\n\r\n') + 2)
   const isWhole = original.form === 'whole' && original.content.length <= evidenceBytesMax
   const content = original.form === 'headers' || isWhole ? original.content : header

@@ -21,6 +21,7 @@ import { composeAuthenticationResults } from '../origin/authenticity/authenticat
 import { leadsSomewhere } from '../pieces/links.ts'
 import { textHash } from '../pieces/shingles/hash.ts'
 import { inEnglish } from '../texts/phrases.ts'
+import { composeNotice } from './compose-notice.ts'
 import {
   type FeedbackAnalysis,
   type FeedbackContent,
@@ -102,9 +103,11 @@ function verifiedDomains(
  * Returns the feedback report of one message for one consumer, in the consumer's format, with a
  * copy of the message that does not identify the reporter. The same content and message always give
  * the same bytes. Keys of ours in the message are masked: they belong to its reporter. A withdrawal
- * always uses the Abuse Reporting Format, because XARF cannot express it.
+ * always uses the Abuse Reporting Format, because XARF cannot express it. A notice about a page has
+ * a format of its own.
  *
- * @throws Error when the message has no origin, because then the report has no recipient
+ * @throws Error when the message has no origin, because then the report has no recipient, unless it
+ *   is about a page
  */
 export async function composeFeedback(
   raw: Buffer,
@@ -118,13 +121,21 @@ export async function composeFeedback(
     authors: verifiedAuthors(analysis),
     ours: (analysis.origin?.hop ?? -1) + 1,
   })
+  const codes = createCodes(Buffer.from(content.redactionKey))
   const concealer = new Concealer({
     identity,
-    codes: createCodes(Buffer.from(content.redactionKey)),
+    codes,
     issuers: content.keepsTokens ? issuersOf(analysis, content) : [],
     isShared: isSharedBy(content.sharedParts),
   })
-  const { takenBack, form } = content
+  const { takenBack, form, page } = content
+  const original = await composeCopy(message, analysis, { header, concealer, form })
+  if (page) {
+    const lenient = new Concealer({ identity, codes, isShared: () => true })
+    const masked = (text: string) => withoutKeys(text, content.answerKeys)
+    const its = { content, page, concealer, lenient, original, masked, userAgent: USER_AGENT }
+    return composeNotice(its)
+  }
   const input: FeedbackReportInput = {
     from: content.from,
     operator: content.operator,
@@ -138,11 +149,7 @@ export async function composeFeedback(
     domain: content.domain,
     facts: feedbackFactsOf(analysis, content, concealer, identity.recipient),
     explanation: explanationOf(analysis, content, concealer),
-    original: withOriginal(
-      await composeCopy(message, analysis, { header, concealer, form }),
-      message,
-      content,
-    ),
+    original: withOriginal(original, message, content),
   }
   // XARF has no type for mail that is not spam.
   const compose = composers[content.feedbackType === 'not-spam' ? 'arf' : content.format]

@@ -2,6 +2,7 @@ import type { Consumer } from '../db/consumers.ts'
 import type { KnownReporter } from '../evidence/identity.ts'
 import type { ReportLine } from '../mail/arf.ts'
 import type { ExplainedComplaint, MessageSource } from '../mail/feedback-text.ts'
+import type { PageFacts } from '../mail/page-notice.ts'
 import type { AnswerKind } from '../mail/verp.ts'
 import type { Network } from '../origin/networks.ts'
 import type { Analysis } from '../pieces/analyze.ts'
@@ -86,10 +87,22 @@ export type FeedbackContent = {
   hasOriginal?: boolean
   /** Whether the consumer can ask for it. */
   mayAskOriginal?: boolean
+  /** The page that the report is about, if it is a notice to somebody who can stop a page. */
+  page?: NoticedPage | undefined
   network: Network
   /** The reporter, as far as the account knows. */
   reporter: KnownReporter
   redactionKey: Uint8Array
+}
+
+/** A page that a notice is about. Its address is that of the report, as received. */
+export type NoticedPage = Omit<PageFacts, 'exactness' | 'host'> & {
+  /** The host and path that are the same for all recipients, with placeholders. */
+  key: string
+  /** Whether independent reporters received exactly this address. */
+  isShared: boolean
+  /** Whether the reporter agreed that the recipient gets the address. */
+  isAgreed: boolean
 }
 
 /**

@@ -1,13 +1,14 @@
 import cdns from './cdns.json' with { type: 'json' }
 import type { FoundPage } from './find-pages.ts'
 import { findPlatform, type Platform } from './platforms.ts'
+import type { StopperRole } from '../mail/page-notice.ts'
 
 /**
  * Who can stop a page: the platform on which it is published, one that redirects to it, the network
  * of its host, a CDN in front of the host, or the registrar of its domain.
  */
 export type Stopper = {
-  role: 'platform' | 'redirector' | 'host' | 'cdn' | 'registrar'
+  role: StopperRole
   name: string
   /** For abuse reports, the best first; empty when only a form is known, or nothing. */
   addresses: readonly string[]
