@@ -1312,6 +1312,40 @@ create table reported_evidence (
   constraint reported_evidence_pkey PRIMARY KEY (id, shard)
 ) partition by RANGE (id);
 
+-- reported_origins: local
+create table reported_origins (
+  ip inet not null,
+  network_asn bigint,
+  network_name text,
+  network_country text,
+  minutes integer[] not null,
+  counts integer[] not null,
+  people smallint not null,
+  last_at timestamp with time zone,
+  shadow_last_at timestamp with time zone,
+  noticed_at timestamp with time zone,
+  report_id uuid,
+  consumer_id uuid,
+  before integer not null,
+  after integer not null,
+  silent_at timestamp with time zone,
+  changed_at timestamp with time zone not null,
+  constraint reported_origins_pkey PRIMARY KEY (ip),
+  constraint reported_origins_notice_whole CHECK ((((noticed_at IS NULL) = (report_id IS NULL)) AND ((noticed_at IS NULL) = (consumer_id IS NULL)))),
+  constraint reported_origins_series CHECK (((cardinality(minutes) = cardinality(counts)) AND (cardinality(minutes) <= 400)))
+);
+create index reported_origins_changed_idx on reported_origins (changed_at);
+create index reported_origins_consumer_idx on reported_origins (consumer_id, noticed_at) WHERE (consumer_id IS NOT NULL);
+create index reported_origins_noticed_idx on reported_origins (noticed_at) WHERE (noticed_at IS NOT NULL);
+
+-- reported_origins_progress: local
+create table reported_origins_progress (
+  is_only boolean not null,
+  last_id uuid not null,
+  constraint reported_origins_progress_pkey PRIMARY KEY (is_only),
+  constraint reported_origins_progress_once CHECK (is_only)
+);
+
 -- reporter_days: distributed by reporter_id
 create table reporter_days (
   reporter_id uuid not null,

@@ -25,6 +25,7 @@ const columns = {
   pages: 'last_seen',
   proposed_deletions: 'expires_at',
   report_aliases: 'id',
+  reported_origins: 'changed_at',
   reporter_days: 'day',
   reporter_news: 'at',
   rule_list_entries: 'expires_at',

@@ -30,6 +30,14 @@ export const paceFeedback = defineQueue({
   cron: '* * * * *',
 })
 
+/** Adds the reports of the last day to their origins, to see what came after a notice. */
+export const followOrigins = defineQueue({
+  name: 'follow-origins',
+  payload: z.object({}),
+  attempts: { retryLimit: 0, retryDelay: 60, retryDelayMax: 60, expireInSeconds: 600 },
+  cron: '29 * * * *',
+})
+
 export const forwardReport = defineQueue({
   name: mailQueues.feedback,
   payload: z.object({

@@ -2,9 +2,11 @@ import type { App } from '../app.ts'
 import { keepChoreRun } from '../db/queue-controls.ts'
 import { forLog, reasonOf } from '../errors.ts'
 import { runFindContact } from '../feedback/find-contact.ts'
+import { runFollowOrigins } from '../feedback/follow-origins.ts'
 import { runForwardReport, runShowForwarded } from '../feedback/forward-report.ts'
 import {
   findContact,
+  followOrigins,
   forwardReport,
   handleInbound,
   paceFeedback,
@@ -110,6 +112,7 @@ export const handledQueues: readonly HandledQueue[] = [
   scheduled(publishLists, runPublishLists),
   scheduled(proposeMarketers, runProposeMarketers),
   scheduled(paceFeedback, runPaceFeedback),
+  scheduled(followOrigins, runFollowOrigins),
   scheduled(trainModel, runTrainModel),
   scheduled(makeBackup, runMakeBackup),
   scheduled(refreshNetworks, runRefreshNetworks),

@@ -23,6 +23,7 @@ import { inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { listLookUps, listReceivedReports, markReports, type ReportState } from '../db/reports.ts'
 import { DAY_MS } from '../durations.ts'
+import { followedSince } from '../feedback/did-it-stop.ts'
 import { findContact, handleInbound, queueOf } from '../feedback/queues.ts'
 import { maskStoredMail } from '../feedback/mask-stored-mail.ts'
 import { sendLetter } from '../letters/queues.ts'
@@ -204,6 +205,7 @@ function expiryOf(app: HouseNeeds, now: Date, oldest: Date): Expiry {
     pages: oldest,
     proposed_deletions: now,
     report_aliases: oldest,
+    reported_origins: followedSince(app.config, now),
     reporter_days: oldest,
     reporter_news: ago(NEWS_MS),
     rule_list_entries: oldest,

@@ -9,12 +9,24 @@ import {
   type MonthTotal,
   setPublishesStatistics,
 } from '../db/month-figures.ts'
-import { inTransaction } from '../db/pool.ts'
+import { type Db, inTransaction } from '../db/pool.ts'
+import { listNetworkEndings } from '../db/reported-origins.ts'
 import { dateOf, DAY_MS } from '../durations.ts'
+import { findSeenUntil } from '../feedback/did-it-stop.ts'
 import { isUnwanted, verdictClasses } from '../verdict/verdict.ts'
 import { hideSmallCounts, isLargeEnough, type Shares } from './hide-small-counts.ts'
 
-export type NetworkFigure = { asn: number; name: string; country: string; reports: number }
+export type NetworkFigure = {
+  asn: number
+  name: string
+  country: string
+  reports: number
+  /**
+   * The median of the hours from the first notice about an address to the last report about it;
+   * null if most have not stopped, absent with too few addresses.
+   */
+  endedHours?: number | null
+}
 
 /**
  * The published figures of a month. The parts of `kinds`, `classes`, `outcomes` and `countries` add
@@ -35,6 +47,11 @@ export type MonthFigures = {
 
 /** Time after the end of a month for retractions, mail and answers. */
 const SETTLED_MS = 7 * DAY_MS
+/**
+ * Age of the notices at the end of their month whose endings count: when the month is counted, they
+ * are three weeks old.
+ */
+const ENDED_MS = 14 * DAY_MS
 const NETWORKS_MAX = 50
 const NAME_CHARS_MAX = 100
 
@@ -67,13 +84,33 @@ async function countOneMonth(
   }
   await inTransaction(pool, async (tx) => {
     const { total, counts } = await countMonth(tx, bounds)
-    await insertMonth(tx, { month, figures: publishedFigures(total, counts) }, now)
+    const endings = await listMonthEndings(tx, bounds)
+    await insertMonth(tx, { month, figures: publishedFigures(total, counts, endings) }, now)
   })
   log.info({ month }, 'Counted the reports of a month for the page of figures.')
 }
 
+/** The endings of networks that may be published, by AS number and country. */
+type PublishedEndings = ReadonlyMap<string, number | null>
+
+async function listMonthEndings(
+  tx: Db,
+  { from, to }: { from: Date; to: Date },
+): Promise<PublishedEndings> {
+  const seenUntil = await findSeenUntil(tx)
+  if (seenUntil === undefined || seenUntil < to) return new Map()
+  const earlier = (at: Date) => new Date(at.getTime() - ENDED_MS)
+  const rows = await listNetworkEndings(tx, { from: earlier(from), to: earlier(to), seenUntil })
+  const large = rows.filter((row) => isLargeEnough({ reports: row.cases, reporters: row.people }))
+  return new Map(large.map((row) => [`${row.asn} ${row.country}`, row.medianHours]))
+}
+
 /** Returns what may be published of the counts of a month; null if it had too few reports. */
-function publishedFigures(total: MonthTotal, counts: readonly MonthCount[]): MonthFigures | null {
+function publishedFigures(
+  total: MonthTotal,
+  counts: readonly MonthCount[],
+  endings: PublishedEndings,
+): MonthFigures | null {
   if (!isLargeEnough(total)) return null
   const sharesOf = (part: MonthCount['part']) =>
     hideSmallCounts(counts.filter((one) => one.part === part))
@@ -86,7 +123,7 @@ function publishedFigures(total: MonthTotal, counts: readonly MonthCount[]): Mon
     classes: sharesOf('class'),
     outcomes: sharesOf('outcome'),
     countries,
-    networks: publishedNetworks(countries, counts),
+    networks: publishedNetworks(countries, counts, endings),
     medianSeconds: isTimed ? medianSeconds : null,
   }
 }
@@ -95,7 +132,11 @@ function publishedFigures(total: MonthTotal, counts: readonly MonthCount[]): Mon
  * The networks of a published country add up to its number, so the small ones among them are hidden
  * country by country. Networks of other countries are not published.
  */
-function publishedNetworks(countries: Shares, counts: readonly MonthCount[]): NetworkFigure[] {
+function publishedNetworks(
+  countries: Shares,
+  counts: readonly MonthCount[],
+  endings: PublishedEndings,
+): NetworkFigure[] {
   const networks = counts.filter(({ part }) => part === 'network')
   return countries.shown
     .filter(({ key }) => key !== '')
@@ -104,7 +145,9 @@ function publishedNetworks(countries: Shares, counts: readonly MonthCount[]): Ne
       const { shown } = hideSmallCounts(its)
       return shown.map(({ key, reports }) => {
         const name = its.find((one) => one.key === key)?.name ?? ''
-        return { asn: Number(key), name: name.slice(0, NAME_CHARS_MAX), country, reports }
+        const figure = { asn: Number(key), name: name.slice(0, NAME_CHARS_MAX), country, reports }
+        const endedHours = endings.get(`${key} ${country}`)
+        return endedHours === undefined ? figure : { ...figure, endedHours }
       })
     })
     .toSorted((a, b) => b.reports - a.reports || a.asn - b.asn)

@@ -1,4 +1,5 @@
 import type { Db } from '../db/pool.ts'
+import { removeReportedOrigins } from '../db/reported-origins.ts'
 import { listReportersAt } from '../db/reporters.ts'
 import { hasReportsOfOthers } from '../db/reports.ts'
 import { removeEmptyCampaigns, removeUnusedDesks } from '../db/sample-traces.ts'
@@ -6,10 +7,12 @@ import { ownDomain, SAMPLE_DOMAIN } from './queues.ts'
 
 /**
  * After the last sample account was erased, removes what its reports left: campaigns, and abuse
- * desks unless other people reported meanwhile, because theirs could be among them.
+ * desks and origins unless other people reported meanwhile, because theirs could be among them.
  */
 export async function removeSampleTraces(tx: Db): Promise<void> {
   if ((await listReportersAt(tx, SAMPLE_DOMAIN)).length > 0) return
   await removeEmptyCampaigns(tx)
-  if (!(await hasReportsOfOthers(tx, ownDomain))) await removeUnusedDesks(tx)
+  if (await hasReportsOfOthers(tx, ownDomain)) return
+  await removeUnusedDesks(tx)
+  await removeReportedOrigins(tx)
 }

@@ -2,6 +2,7 @@ import { Router } from 'express'
 import { listScopes } from '../../db/consumer-scopes.ts'
 import { type ConsumerState, listConsumerPage } from '../../db/consumers.ts'
 import { listFeedbackTo } from '../../db/feedback-reports.ts'
+import type { Endings } from '../../db/reported-origins.ts'
 import { listSuppressed } from '../../db/suppressions.ts'
 import {
   addConsumer,
@@ -14,6 +15,7 @@ import {
   endContract,
   setContract,
 } from '../../feedback/consumer-actions.ts'
+import { listFollowed, readEndings } from '../../feedback/did-it-stop.ts'
 import { hasContract, scopeText } from '../../verdict/consumers.ts'
 import { healthAt, mayNotify, stateAt } from '../../verdict/contact-health.ts'
 import { shownSettings } from '../consumers/enroll.ts'
@@ -22,6 +24,7 @@ import { choiceParam, listPage, textParam } from './list-page.ts'
 import { adminPage } from './page.ts'
 
 const FEEDBACK_LINES = 20
+const ORIGIN_LINES = 20
 const ADDRESS_CHARS_MAX = 254
 const states: readonly ConsumerState[] = ['found', 'enrolled', 'paused', 'stopped']
 
@@ -39,7 +42,15 @@ export function consumerRoutes(site: Site): Router {
       read: async ({ q: search, ...page }) => {
         const now = site.clock()
         const rows = await listConsumerPage(site.pool, { search, ...page })
-        return rows.map((row) => ({ ...row, state: stateAt(row, now), health: healthAt(row, now) }))
+        const endings = await readEndings(
+          site,
+          rows.map(({ id }) => id),
+        )
+        return rows.map((row) => ({
+          ...row,
+          ...{ state: stateAt(row, now), health: healthAt(row, now) },
+          endings: shownEndings(endings.get(row.id)),
+        }))
       },
       next: ({ address }) => ({ after: address }),
       data: () => ({ states }),
@@ -98,10 +109,13 @@ function stopRoute(site: Site): Router {
   })
 }
 
-async function describeConsumer(id: string, { pool, clock }: Pick<Site, 'pool' | 'clock'>) {
-  const now = clock()
+async function describeConsumer(id: string, site: Pick<Site, 'pool' | 'clock'>) {
+  const { pool } = site
+  const now = site.clock()
   const consumer = await getConsumer(pool, id)
-  const [scopes, feedback, suppressed] = await Promise.all([
+  const [endings, origins, scopes, feedback, suppressed] = await Promise.all([
+    readEndings(site, [consumer.id]),
+    listFollowed(pool, consumer.id, ORIGIN_LINES),
     listScopes(pool, [consumer.id]),
     listFeedbackTo(pool, consumer.id, FEEDBACK_LINES),
     listSuppressed(pool, [consumer.address], now),
@@ -118,5 +132,13 @@ async function describeConsumer(id: string, { pool, clock }: Pick<Site, 'pool' |
     scopes: (scopes.get(consumer.id) ?? []).map(scopeText),
     telling: shownSettings(consumer),
     feedback,
+    ...{ origins, endings: shownEndings(endings.get(consumer.id)) },
   }
+}
+
+/** Endings for people, in whole hours. */
+function shownEndings(endings: Endings | undefined) {
+  if (!endings) return undefined
+  const { medianHours } = endings
+  return { ...endings, hours: medianHours === null ? null : Math.max(1, Math.ceil(medianHours)) }
 }

@@ -7,6 +7,7 @@ import { findOwnReport } from '../../db/own-reports.ts'
 import type { Reporter } from '../../db/reporters.ts'
 import { listRawMessages, type Report } from '../../db/reports.ts'
 import { type ExactCopy, findOwnCopy } from '../../feedback/compose-feedback.ts'
+import { findLaterReports } from '../../feedback/did-it-stop.ts'
 import { findShownRequest } from '../../feedback/original-requests.ts'
 import { listAnswersTo } from '../../feedback/take-answer.ts'
 import { findReportDetails, hurryAnalysis } from '../../reports/own-reports.ts'
@@ -147,6 +148,7 @@ export async function sendStory(
   const answers = await listAnswersTo(site.pool, feedback, events)
   const complaints = feedback.filter(({ kind }) => kind === 'complaint')
   const original = await findShownRequest(site.pool, report, site.clock())
+  const later = await findLater(site.pool, { report, analysis, complaints })
   const isAsking = question !== undefined
   const hasAdvice = advice !== undefined && advice.kind !== 'none'
   const source = { report, analysis, complaints, answers, isAsking, isUnconfirmed, hasAdvice }
@@ -162,7 +164,7 @@ export async function sendStory(
       original,
       originals: feedback.filter(({ kind }) => kind === 'original'),
       corrections: feedback.filter(({ kind }) => kind === 'redeemed'),
-      answers,
+      ...{ answers, later },
       found: analysis && findings(analysis, language),
       same,
       advice,
@@ -177,6 +179,20 @@ export async function sendStory(
       },
     },
   })
+}
+
+type Notified = { report: Report; analysis: KeptAnalysis | undefined; complaints: Feedback[] }
+
+/** What was seen of the origin after its network was notified; undefined if it was not. */
+function findLater(db: Site['pool'], { report, analysis, complaints }: Notified) {
+  const ip = analysis?.details.origin?.ip
+  const isNotified = complaints.some(
+    ({ state, recipientRole }) =>
+      recipientRole === 'network' && (state === 'sent' || state === 'merged'),
+  )
+  if (ip === undefined || !isNotified) return undefined
+  const { receivedAt, shadow } = report
+  return findLaterReports(db, { ip, receivedAt, isShadowed: shadow !== null })
 }
 
 const LINKS_SHOWN = 20

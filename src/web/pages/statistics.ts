@@ -128,6 +128,7 @@ function periodOf(months: readonly PublishedMonth[], texts: Texts, language: Lan
         ...network,
         country: countryName(language, network.country),
         share: share(network.reports / reports, language),
+        ended: endedWords(network, texts, language),
       })),
   }
 }
@@ -204,9 +205,18 @@ function sumNetworks(networks: readonly NetworkFigure[]): NetworkFigure[] {
   for (const network of networks) {
     const key = `${network.asn} ${network.country}`
     // Networks change their names; the latest month has the current one.
-    sums.set(key, { ...network, reports: (sums.get(key)?.reports ?? 0) + network.reports })
+    const before = sums.get(key)
+    sums.set(key, { ...before, ...network, reports: (before?.reports ?? 0) + network.reports })
   }
   return [...sums.values()].toSorted((a, b) => b.reports - a.reports)
+}
+
+/** The time until reports stop, in words; undefined if it is not published. */
+function endedWords({ endedHours }: NetworkFigure, texts: Texts, language: Language) {
+  if (endedHours === undefined) return undefined
+  return endedHours === null
+    ? texts('figures.notEnded')
+    : duration(Math.max(3_600, endedHours * 3_600), language)
 }
 
 function withRest(rows: readonly [name: string, count: number][], rest: number, texts: Texts) {
@@ -228,6 +238,11 @@ function csvOf(months: readonly PublishedMonth[]): string {
         ...(month[part].rest > 0 ? [[part, 'rest', '', '', month[part].rest]] : []),
       ]),
       ...networks.map((one) => ['networks', `AS${one.asn}`, one.country, one.name, one.reports]),
+      ...networks.flatMap(({ asn, country, name, endedHours }) =>
+        typeof endedHours === 'number'
+          ? [['networks_hours_until_end', `AS${asn}`, country, name, Math.ceil(endedHours)]]
+          : [],
+      ),
     ]
     return all.map((cells) => csvLine([month.month.slice(0, 7), ...cells]))
   })

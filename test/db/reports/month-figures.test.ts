@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { listMonths } from '../../../src/db/month-figures.ts'
 import { type MonthFigures, runCountMonths } from '../../../src/reports/month-figures.ts'
-import { uuidv7 } from '../../../src/world.ts'
+import { uuidFloor, uuidv7 } from '../../../src/world.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
 import { addReports, newReport } from '../../support/rows.ts'
@@ -121,6 +121,42 @@ test('a month is counted once, a week after its end, without small numbers', asy
   await app.pool.query('update reports set kind = $1', ['not-spam'])
   await count(new Date(next.getTime() + 8 * DAY_MS))
   expect((await counted())?.figures).toEqual(figures)
+})
+
+test('a month shows how long reports went on, for networks with enough addresses', async () => {
+  await app.pool.query('truncate statistic_months')
+  await app.pool.query(`update reports set kind = 'spam'`)
+  await app.pool.query(`insert into reported_origins_progress values (true, $1)`, [uuidFloor(next)])
+  /** Stores addresses of a network, last reported so many hours after the notice. */
+  const endings = (asn: number, hours: readonly number[], { reporters = 3, days = 0 } = {}) => {
+    const noticedAt = new Date(next.getTime() - (15 + days) * DAY_MS)
+    const rows = hours.map((_, n) => `192.0.${asn + days}.${n}`)
+    return app.pool.query(
+      `insert into reported_origins (ip, network_asn, network_country, minutes, counts, people,
+         last_at, noticed_at, report_id, consumer_id, before, after, silent_at, changed_at)
+       select ip::inet, $1, 'FR', '{}', '{}', $3, $4::timestamptz + hours * interval '1 hour', $4,
+         $5, $5, 0, 0, $6, $4 from unnest($2::text[], $7::float8[]) as given (ip, hours)`,
+      [asn, rows, reporters, noticedAt, uuidv7(at), next, hours],
+    )
+  }
+  await endings(1, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+  // Of another month.
+  await endings(1, [100, 100, 100], { days: 40 })
+  await endings(2, [1, 2, 3, 4, 5, 6, 7, 8, 9])
+  const networks = async () => {
+    await app.pool.query('truncate statistic_months')
+    await count(new Date(next.getTime() + 8 * DAY_MS))
+    return (await counted())?.figures?.networks.map(({ asn, endedHours }) => [asn, endedHours])
+  }
+  expect(await networks()).toEqual([[1, 5]])
+
+  await app.pool.query(`update reported_origins set people = 2`)
+  expect(await networks()).toEqual([[1, undefined]])
+
+  await app.pool.query(`update reported_origins set people = 3, silent_at = $1`, [
+    new Date(next.getTime() + DAY_MS),
+  ])
+  expect(await networks()).toEqual([[1, null]])
 })
 
 test('a month is not counted if some of its reports were deleted already', async () => {

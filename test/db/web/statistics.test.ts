@@ -36,7 +36,14 @@ test('an administrator opens them for everybody, and all pages link to them', as
   expect(await read(desk, '/statistics?done=on')).toContain('The page of figures is public.')
   const page = await read(stranger)
   expect(page).not.toContain('preview')
-  for (const part of ['November 2025 to October 2026', 'AS64500', '&lt;b&gt;Cloud', '95 seconds']) {
+  for (const part of [
+    'November 2025 to October 2026',
+    'AS64500',
+    '&lt;b&gt;Cloud',
+    '95 seconds',
+    '30 hours',
+    'most have not stopped',
+  ]) {
     expect(page).toContain(part)
   }
   expect(await read(stranger, '/')).toContain('href="/statistics"')
@@ -60,6 +67,9 @@ test('all figures are in a file, in which no name acts as a formula', async () =
   expect(lines).toContain('2026-10,reports,,,,2781')
   expect(lines).toContain('2026-10,median_seconds,,,,95')
   expect(lines).toContain("2026-10,networks,AS64500,US,'=Example <b>Cloud</b>,695")
+  expect(lines.filter((line) => line.startsWith('2026-10,networks_hours_until_end'))).toEqual([
+    "2026-10,networks_hours_until_end,AS64500,US,'=Example <b>Cloud</b>,31",
+  ])
   expect(lines).toContain('2026-10,networks,AS64501,FR,"A network with, a rather long name",278')
   expect(lines).toContain('2026-10,countries,unknown,,,556')
 })

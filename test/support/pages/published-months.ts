@@ -23,14 +23,17 @@ function figuresOf(reports: number): MonthFigures {
     outcomes: shares({ kept: 0.5, unanswered: 0.3, resolved: 0.15 }),
     countries: shares({ US: 0.3, FR: 0.2, DE: 0.1, '': 0.2 }),
     networks: [
-      { asn: 64_500, name: '=Example <b>Cloud</b>', country: 'US', reports: part(0.25) },
+      {
+        ...{ asn: 64_500, name: '=Example <b>Cloud</b>', country: 'US', reports: part(0.25) },
+        endedHours: 30.2,
+      },
       {
         asn: 64_501,
         name: 'A network with, a rather long name',
         country: 'FR',
         reports: part(0.1),
       },
-      { asn: 64_502, name: '', country: 'DE', reports: part(0.05) },
+      { asn: 64_502, name: '', country: 'DE', reports: part(0.05), endedHours: null },
     ],
     medianSeconds: reports > 1_300 ? 95 : null,
   }
