@@ -9,7 +9,10 @@ const russianFaults = [
   ['a short dash between words', /[\s\u00a0]–[\s\u00a0]/u],
   ['a blank that can separate a number from its unit', /[\d}] (МБ|ч|%)(?!\p{L})/u],
   ['a stop after a date, which ends in «г.»', /\{(day|date|first|last)\b[^{}]*\}\.(\s|$)/u],
-  ['a word that shows the sex of the reader', /(?<!\p{L})я (ошибся|ошиблась|согласен|согласна)/iu],
+  [
+    'a word that shows the sex of the reader',
+    /(?<!\p{L})я (ещё )?(не )?(\p{L}+(ся|ась)|согласен|согласна)(?!\p{L})/iu,
+  ],
   ['«заголовок», which can be taken for the subject', /(?<!служебн\p{L}+\s)заголов/iu],
 ] as const
 

@@ -417,7 +417,7 @@ export async function countInLargeCampaigns(
   { latest, reportsMin }: { latest: number; reportsMin: number },
 ): Promise<{ latest: number; large: number }> {
   const own = await db.query<{ id: string }>(sql`
-    select id from reports where reporter_id = ${reporterId}
+    select id from reports where reporter_id = ${reporterId} and state <> 'retracted'
     order by reporter_id desc, id desc limit ${latest}`)
   const campaigns = await listCampaignsOf(
     db,

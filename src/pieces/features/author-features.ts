@@ -78,13 +78,18 @@ function isOffice(name: string): boolean {
 }
 
 /**
- * Whether the display name contains the name of the recipient's domain, to which the author does
- * not belong. `reader` and `own` are the registrable domains of the recipient and the author.
+ * Whether a word of the display name begins with the name of the recipient's domain, which is not
+ * the author's. `reader` and `own` are the registrable domains of the recipient and the author. No
+ * organization has the name of the domains for examples (RFC 2606 §3).
  */
-function namesOrganization(name: string, reader: string | undefined, own: string): boolean {
-  const label = reader?.split('.', 1)[0] ?? ''
-  if (label.length < 4 || reader === own) return false
-  return !freeMailDomains.has(reader ?? '') && name.toLowerCase().includes(label)
+function namesOrganization(name: string, reader = '', own: string): boolean {
+  const [label = '', ownLabel] = [reader, own].map((domain) => domain.split('.', 1)[0])
+  if (label.length < 4 || label === ownLabel || label === 'example') return false
+  if (freeMailDomains.has(reader)) return false
+  return name
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}-]+/u)
+    .some((word) => word.startsWith(label))
 }
 
 function digitsIn(text: string): number {

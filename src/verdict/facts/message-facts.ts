@@ -230,7 +230,7 @@ export const authorTable: FactTable<MessageFeatures['author']> = {
   ),
   name_is_office: bool('The display name is an office (support, bank …) at a free mail provider.'),
   name_is_recipient_domain: bool(
-    'The display name is the name of the recipient’s organization, not of the author’s.',
+    'The display name has the name of the recipient’s domain, not of the author’s.',
   ),
 }
 

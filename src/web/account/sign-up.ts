@@ -44,7 +44,7 @@ export function letterLanguageOf(value: unknown): Language {
  * The version of the privacy notice in all languages: a date. Change it whenever the notice
  * promises something new; it is stored with each consent.
  */
-const consentVersion = '2026-11-29'
+const consentVersion = '2026-11-30'
 
 const privacySections = ['kept', 'duration', 'told', 'rights', 'cookies'] as const
 

@@ -73,7 +73,7 @@ function drawn(
   days: readonly CountedDay[],
   { texts, language, now, id, period, from }: Reading & Chosen,
 ): Graph {
-  const options: CountOptions<'spam' | 'phishing' | 'notSpam'> = {
+  const options: CountOptions<'spam' | 'phishing' | 'notSpam' | 'retracted'> = {
     id,
     title: texts(`statistics.charts.${period}`),
     period,
@@ -81,6 +81,7 @@ function drawn(
       { key: 'spam', name: texts('report.kinds.spam'), tone: 'warn' },
       { key: 'phishing', name: texts('report.kinds.phishing'), tone: 'bad' },
       { key: 'notSpam', name: texts('report.kinds.not-spam'), tone: 'good' },
+      { key: 'retracted', name: texts('states.retracted'), tone: 'rest' },
     ],
     now,
     from: new Date(from),

@@ -23,8 +23,8 @@ type Stage = { state: StageState; at: Date | undefined }
 export type Summary = {
   outcome: ReportOutcome
   /**
-   * The verdict as the page says it. `newsletter`: marketing without safe advice how to
-   * unsubscribe, of which the page does not say that one can.
+   * The verdict as the page says it. `newsletter`: it looks like one, but there is no safe advice
+   * how to unsubscribe, so the page does not say that one can.
    */
   verdict: VerdictClass | 'newsletter'
   /** The name of the company that is notified; undefined if none is. */
@@ -138,7 +138,8 @@ function deskOf({ recipientRole, address }: Feedback, analysis: KeptAnalysis | u
   return network ?? domainOf(address) ?? address
 }
 
-function todoOf({ report, analysis, hasAdvice }: SummarySource, outcome: ReportOutcome) {
+function todoOf(source: SummarySource, outcome: ReportOutcome) {
+  const { report, analysis, hasAdvice } = source
   if (outcome === 'asking' || outcome === 'unconfirmed') return 'answer'
   if (outcome === 'simulation') return 'nothing'
   const found = analysis?.details.verdict.class
@@ -148,13 +149,25 @@ function todoOf({ report, analysis, hasAdvice }: SummarySource, outcome: ReportO
   if (outcome === 'retracted' || report.kind === 'not-spam') return 'nothing'
   if (hasAdvice) return 'unsubscribe'
   if (found === undefined) return 'wait'
-  if (found === 'marketing') return 'newsletter'
+  if (isLikeNewsletter(source)) return 'newsletter'
   return found === 'legitimate' ? 'nothing' : 'spam'
 }
 
-function shownVerdict({ report, analysis, hasAdvice }: SummarySource): Summary['verdict'] {
-  const found = analysis?.details.verdict.class ?? 'undecided'
-  return found === 'marketing' && report.kind !== 'not-spam' && !hasAdvice ? 'newsletter' : found
+function shownVerdict(source: SummarySource): Summary['verdict'] {
+  const { report, analysis, hasAdvice } = source
+  const isNewsletter = report.kind !== 'not-spam' && !hasAdvice && isLikeNewsletter(source)
+  return isNewsletter ? 'newsletter' : (analysis?.details.verdict.class ?? 'undecided')
+}
+
+/**
+ * Whether a message is bulk mail, or may be: nothing else is known about it, and it tells how to
+ * unsubscribe or comes from a list. Spammers write that too, so it is no advice to unsubscribe.
+ */
+function isLikeNewsletter({ report, analysis }: SummarySource): boolean {
+  if (!analysis) return false
+  const { verdict, consequence, unsubscribe } = analysis.details
+  if (verdict.class !== 'undecided' || report.kind !== 'spam') return verdict.class === 'marketing'
+  return consequence.action === 'advise' || Boolean(unsubscribe)
 }
 
 function dangerOf({ analysis }: SummarySource, verdict: Summary['verdict']): Summary['danger'] {

@@ -191,12 +191,29 @@ test('templates for all languages take the dash and the colon from the texts', (
 })
 
 test.for([
-  ['en', 1, 'for 1 day at most'],
-  ['en', 90, 'for 90 days at most'],
-  ['fr', 1, 'pendant 1 jour au plus'],
-  ['ru', 1, 'не дольше 1 дня'],
-  ['ru', 21, 'не дольше 21 дня'],
-  ['ru', 90, 'не дольше 90 дней'],
+  ['en', 1, 'for 1 day,'],
+  ['en', 90, 'for 90 days,'],
+  ['fr', 1, 'pendant 1 jour,'],
+  ['ru', 1, '1 день,'],
+  ['ru', 21, '21 день,'],
+  ['ru', 90, '90 дней,'],
 ] as const)('in %s, the time for which data is kept is right for %s', ([language, days, words]) => {
   expect(textsIn(language)('account.signUp.consent', { days })[0]).toContain(words)
 })
+
+test.for([
+  ['fr', 0, 1, 'Votre unique signalement ne fait pas partie d’une campagne'],
+  ['fr', 0, 7, 'Aucun de vos 7 derniers signalements ne fait partie'],
+  ['fr', 1, 7, 'L’un de vos 7 derniers signalements fait partie'],
+  ['fr', 3, 7, '3 de vos 7 derniers signalements font partie'],
+  ['en', 0, 7, 'None of your latest 7 reports belongs'],
+  ['ru', 0, 7, 'Ни одна из них не относится к рассылкам, на которые жаловались хотя бы 50 раз.'],
+  ['ru', 2, 7, '2 из них относятся'],
+  ['ru', 21, 30, '21 из них относится'],
+] as const)(
+  'in %s, %s of %s reports are counted in a sentence',
+  ([language, large, latest, said]) => {
+    const params = { large, latest, reportsMin: 50 }
+    expect(textsIn(language)('statistics.campaigns', params)).toContain(said)
+  },
+)

@@ -18,9 +18,11 @@ test('the words to avoid are read from the glossaries', () => {
   )
 })
 
-test('English has one word for each thing', () => {
+test('each language has one word for each thing', () => {
   const catalogs = readCatalogs()
-  expect(glossaryFaults(catalogs, 'en')).toEqual([])
+  for (const language of ['en', 'fr', 'ru'] as const) {
+    expect(glossaryFaults(catalogs, language)).toEqual([])
+  }
   const changed = { ...catalogs.en, 'nav.report': 'Retract it' }
   expect(glossaryFaults({ ...catalogs, en: changed }, 'en')).toEqual([
     'nav.report has «retract*»: Retract it',
@@ -53,4 +55,11 @@ test('texts may name folders as mail programs do', () => {
     ru: {},
   }
   expect(glossaryFaults(said, 'fr')).toEqual(['b has «courrier»: Du courrier'])
+})
+
+test('Russian texts do not show whether the reader is a man or a woman', () => {
+  const said = { en: {}, fr: {}, ru: { a: 'Я отписался', b: 'Отписка не помогла' } }
+  expect(glossaryFaults(said, 'ru')).toEqual([
+    'a has a word that shows the sex of the reader: Я отписался',
+  ])
 })

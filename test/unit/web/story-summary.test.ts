@@ -7,8 +7,8 @@ import type { WalkPicture } from '../../../src/verdict/walk-picture.ts'
 const at = new Date('2026-11-20T10:00:00Z')
 
 /** An analysis with a verdict and a consequence; the other fields are not read. */
-function analysis(verdict: string, action: string): KeptAnalysis {
-  const details = { verdict: { class: verdict }, consequence: { action, why: [] } }
+function analysis(verdict: string, action: string, unsubscribe: unknown = null): KeptAnalysis {
+  const details = { verdict: { class: verdict }, consequence: { action, why: [] }, unsubscribe }
   return { analyzedAt: at, network: { name: 'Contoso' }, details } as unknown as KeptAnalysis
 }
 
@@ -121,6 +121,20 @@ test.for([
     'is about a newsletter of nobody who is verified',
     { analysis: analysis('undecided', 'advise') },
     'newsletter',
+    'done done skipped skipped',
+    'newsletter',
+  ],
+  [
+    'tells how to unsubscribe, and has no sure origin',
+    { analysis: analysis('undecided', 'keep', { https: 'https://shop.example/off' }) },
+    'kept',
+    'done done skipped skipped',
+    'newsletter',
+  ],
+  [
+    'cannot be decided',
+    { analysis: analysis('undecided', 'keep') },
+    'kept',
     'done done skipped skipped',
     'spam',
   ],

@@ -1,5 +1,6 @@
 // Shows the times of a page in the zone of the browser, and recent ones as "5 minutes ago"; their
-// titles keep them in UTC. Times in graphs stay in UTC.
+// titles keep them in UTC. Times that follow a word such as "since" are never relative. Times in
+// graphs stay in UTC.
 ;(() => {
   'use strict'
 
@@ -9,19 +10,20 @@
   const locale = lang === 'en' ? 'en-GB' : lang
   const format = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
+  const { justNow } = document.currentScript.dataset
   const isForPeople = document.body.classList.contains('people')
 
-  function textOf(at) {
+  function textOf(at, isExact) {
     const ageMs = Date.now() - at
     // The clocks of the server and the browser may differ a little.
-    if (!isForPeople || ageMs > RECENT_MS || ageMs < -MINUTE_MS) return format.format(at)
+    if (!isForPeople || isExact || ageMs > RECENT_MS || ageMs < -MINUTE_MS) return format.format(at)
     const minutes = Math.max(0, Math.floor(ageMs / MINUTE_MS))
-    return minutes === 0 ? relative.format(0, 'second') : relative.format(-minutes, 'minute')
+    return minutes === 0 ? justNow : relative.format(-minutes, 'minute')
   }
 
   function localize() {
     for (const time of document.querySelectorAll('time[title]')) {
-      const text = textOf(new Date(time.dateTime))
+      const text = textOf(new Date(time.dateTime), 'exact' in time.dataset)
       // Setting the same text again would be observed as a change.
       if (time.textContent !== text) time.textContent = text
     }

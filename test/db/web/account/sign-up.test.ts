@@ -61,7 +61,7 @@ test('the consent is stored with its version and time', async () => {
      join reporters on reporters.id = reporter_id where email = 'ann@example.org'`,
   )
   expect(rows).toEqual([
-    { version: '2026-11-29', language: 'fr', consented_at: expect.any(Date) as Date },
+    { version: '2026-11-30', language: 'fr', consented_at: expect.any(Date) as Date },
   ])
 })
 

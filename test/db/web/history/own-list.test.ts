@@ -168,16 +168,17 @@ test('statistics have charts, and a table with the same numbers', async () => {
   const day = new Date().toISOString().slice(0, 10)
   await site.app.pool.query(
     `insert into reporter_days (reporter_id, day, counted_at, spam, phishing, told, kept, asked,
-       mails, answered, networks, countries)
-     values ($1, $2, now(), 7, 2, 4, 3, 1, 5, 2,
+       retracted, mails, answered, networks, countries)
+     values ($1, $2, now(), 7, 2, 4, 3, 1, 1, 5, 2,
        '[{"asn": 64500, "name": "Net <b>", "country": "FR", "reports": 6}]', '{"FR": 6}')`,
     [ann.id, day],
   )
   const page = await (await browser.get('/reports/statistics')).text()
-  expect(page).toContain('9 reports')
+  expect(page).toContain('10 reports')
+  expect(page).toMatch(/<tr class="sum">(?:(?!<\/tr>).)*<td class="number">10<\/td>/)
   expect(page).toContain('Net &lt;b&gt;, AS64500')
   expect(page).toContain('France')
-  expect(page).toContain('An abuse team was notified about 4; 2 were answered.')
+  expect(page).toContain('An abuse team was notified about 4 of your reports, and answered 2.')
   expect(page).toMatch(/<th scope="row"><time[^>]*>[^<]*<\/time><\/th><td class="number">7<\/td>/)
   const eve = await signedInBrowser(site.url, {
     ...ann,

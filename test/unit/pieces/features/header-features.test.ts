@@ -116,6 +116,8 @@ test.for<[string, string, Partial<MessageFeatures['author']>]>([
   ['an office at home', 'Support <help@shop.example>', { name_is_office: false }],
   ['an office at a free one', 'Support <help@gmail.com>', { name_is_office: true }],
   ['the reader’s house', '"Reader IT" <x@shop.example>', { name_is_recipient_domain: true }],
+  ['a word of it', '"Proofreader" <x@shop.example>', { name_is_recipient_domain: false }],
+  ['it in another country', '"Reader" <x@reader.test>', { name_is_recipient_domain: false }],
   ['chance', 'x9k2b7q4z@shop.example', { local_random: true }],
   ['a long name', 'christopher.marlowe@shop.example', { local_random: false }],
   ['a role', 'no-reply@shop.example', { local_is_role: true }],
