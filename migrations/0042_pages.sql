@@ -21,6 +21,8 @@ create table pages (
   cleared_at timestamptz,
   -- The name of the brand that the messages pretend to come from.
   imitates text,
+  -- Hosts of redirectors whose addresses contain the page.
+  through text[] not null,
   -- Whether three independent reporters received exactly this URL, so that it is nobody's token.
   shared boolean not null,
   first_seen timestamptz not null,

@@ -1,6 +1,6 @@
 import sql, { bulk } from 'sql-template-tag'
 import type { Db } from './pool.ts'
-import { rowOf, rowsOf, valuesOf } from './rows.ts'
+import { numberOf, rowOf, rowsOf, valuesOf } from './rows.ts'
 
 type PageType = 'phishing' | 'malware'
 /** `cleared`: a person said that it is no page of a phisher, or its owner had it delisted. */
@@ -28,6 +28,8 @@ export type Page = {
   clearedAt: Date | null
   /** The brand that the messages pretend to come from. */
   imitates: string | null
+  /** Hosts of redirectors whose addresses contain the page. */
+  through: string[]
   /** Whether three independent reporters received exactly this URL. */
   shared: boolean
   firstSeen: Date
@@ -45,12 +47,12 @@ export type ConfirmedPage = Page & {
 /** What a message adds to a page. */
 export type SeenPage = Pick<
   Page,
-  'id' | 'key' | 'url' | 'host' | 'scope' | 'type' | 'imitates' | 'lastSeen'
+  'id' | 'key' | 'url' | 'host' | 'scope' | 'type' | 'imitates' | 'through' | 'lastSeen'
 >
 
 const columns = sql`id, key, url, host, scope, type, state, decision,
   confirmed_by as "confirmedBy", confirmed_at as "confirmedAt", cleared_at as "clearedAt",
-  imitates, shared, first_seen as "firstSeen", last_seen as "lastSeen", reports`
+  imitates, through, shared, first_seen as "firstSeen", last_seen as "lastSeen", reports`
 
 export function loadPage(db: Db, id: string): Promise<Page | undefined> {
   return rowOf(db)`select ${columns} from pages where id = ${id}`
@@ -98,13 +100,13 @@ export async function touchPages(tx: Db, seen: readonly SeenPage[]): Promise<Pag
     .toSorted((a, b) => (a.key < b.key ? -1 : 1))
     .map((one) => [
       ...[one.id, one.key, one.url, one.host, one.scope, one.type, 'seen', one.imitates],
-      ...[false, one.lastSeen, one.lastSeen, 0],
+      ...[one.through, false, one.lastSeen, one.lastSeen, 0],
     ])
   return rowsOf(tx)`
-    insert into pages (id, key, url, host, scope, type, state, imitates, shared, first_seen,
-      last_seen, reports)
+    insert into pages (id, key, url, host, scope, type, state, imitates, through, shared,
+      first_seen, last_seen, reports)
     values ${bulk(values)}
-    on conflict (key) do update set scope = excluded.scope,
+    on conflict (key) do update set scope = excluded.scope, through = excluded.through,
       imitates = coalesce(excluded.imitates, pages.imitates),
       first_seen = least(pages.first_seen, excluded.first_seen),
       last_seen = greatest(pages.last_seen, excluded.last_seen)
@@ -180,6 +182,17 @@ export async function putPageReports(tx: Db, rows: readonly PageReport[]): Promi
 export async function removePageReports(tx: Db, reportIds: readonly string[]): Promise<string[]> {
   return valuesOf(tx)`
     delete from page_reports where report_id = any(${reportIds}::uuid[]) returning page_id`
+}
+
+/** Returns those of the reports that say something about a page. */
+export function listReportsWithPages(db: Db, reportIds: readonly string[]): Promise<string[]> {
+  return valuesOf(db)`
+    select distinct report_id from page_reports where report_id = any(${reportIds}::uuid[])`
+}
+
+export function countPageReports(db: Db, pageId: string): Promise<number> {
+  return numberOf(db)`
+    select count(*)::integer as reports from page_reports where page_id = ${pageId}`
 }
 
 /** Returns the latest reports of a page, newest first. */

@@ -4,6 +4,7 @@ import { Piscina } from 'piscina'
 import type { Packed } from '../db/rows.ts'
 import { type SigningKey, signMail } from '../mail/dkim-signature.ts'
 import type { InboundReading } from '../mail/inbound/read-inbound.ts'
+import type { JudgedPages } from '../phishing/judge-pages.ts'
 import type { Analysis, AnalysisOptions } from '../pieces/analyze.ts'
 import type { MessageFeatures } from '../pieces/features/features.ts'
 import type { Fingerprints } from '../pieces/fingerprints.ts'
@@ -12,6 +13,7 @@ import { shingleSeed } from '../pieces/shingles/hash.ts'
 import type { PackedShingles } from '../pieces/shingles/packed-shingles.ts'
 import type { SimulationTraces } from '../pieces/simulation-marks.ts'
 import type { RelayCandidate } from '../verdict/relays.ts'
+import type { OwnNames } from '../verdict/lists/spare.ts'
 import type { Subject } from '../verdict/reputation/subject.ts'
 import type { WrittenTexts } from '../pieces/written-texts.ts'
 import type { FeedbackContent, FeedbackMail } from './feedback-content.ts'
@@ -40,6 +42,7 @@ export type ParserTask =
   | { work: 'inbound'; packed: Packed; mailFrom: string; isToReturnPath: boolean }
   | { work: 'text'; packed: Packed }
   | { work: 'written'; packed: Packed }
+  | { work: 'pages'; packed: Packed; analysis: Packed; own: OwnNames }
 
 type AnalyzeTask = { work: 'analyze' | 'check'; packed: Packed; options: ThreadOptions }
 
@@ -176,6 +179,11 @@ export type ParserPool = {
   readText: (packed: Packed) => Promise<string>
   /** Returns the texts of a message that rules can match, without reading its attached files. */
   readWritten: (packed: Packed) => Promise<WrittenTexts>
+  /**
+   * Returns the pages to which a message leads, with the address that received it; `analysis` is
+   * the packed analysis of its digest, `own` are the names of this installation.
+   */
+  findPages: (packed: Packed, analysis: Packed, own: OwnNames) => Promise<MessagePages>
   /** Signs a mail with the key of the pool; returns it unchanged if the pool has no key. */
   sign: (raw: Buffer) => Buffer
   close: () => Promise<void>
@@ -189,6 +197,9 @@ type ShownText = { shownText: string }
 /** The texts of a message that rules can match. */
 type Written = { written: WrittenTexts }
 
+/** The pages to which a message leads; `recipient` is as in `LinkParts`. */
+export type MessagePages = JudgedPages & { recipient: string | undefined }
+
 /** The result of a task. */
 export type Made =
   | AnalysisDigest
@@ -198,6 +209,7 @@ export type Made =
   | InboundReading
   | ShownText
   | Written
+  | MessagePages
 
 export type ParserOutcome = Outcome<Made>
 
@@ -301,6 +313,10 @@ export function createParserPool(
     readText: (packed) => inLine({ work: 'text', packed: withOwnMemory(packed) }).then(shownTextOf),
     readWritten: (packed) =>
       inLine({ work: 'written', packed: withOwnMemory(packed) }).then(writtenOf),
+    findPages: (packed, analysis, own) =>
+      inLine({
+        ...{ work: 'pages', packed: withOwnMemory(packed), analysis: withOwnMemory(analysis), own },
+      }) as Promise<MessagePages>,
     sign: (raw) => (signingKey ? signMail(raw, signingKey) : raw),
     async close() {
       reader.close()

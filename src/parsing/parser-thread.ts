@@ -9,6 +9,7 @@ import {
   type AnalysisOptions,
   analyzeTogether,
   orReduced,
+  readBody,
   readShownText,
   type CountedAnalysis,
   type FileFindings,
@@ -17,6 +18,7 @@ import {
 } from '../pieces/analyze.ts'
 import { recipientsIn, untagged } from '../evidence/identity.ts'
 import { codedParts } from '../evidence/link-writer.ts'
+import { findLinks } from '../pieces/links.ts'
 import { seedShingles, textHash } from '../pieces/shingles/hash.ts'
 import { findSimulationTraces } from '../pieces/simulation-marks.ts'
 import type { WrittenTexts } from '../pieces/written-texts.ts'
@@ -27,6 +29,7 @@ import {
   type AnalysisDigest,
   type CheckDigest,
   type Made,
+  type MessagePages,
   type ParserChunk,
   type ParserOptions,
   type ParserOutcome,
@@ -164,6 +167,7 @@ async function make(task: ParserTask): Promise<Made> {
   if (task.work === 'text') return { shownText: await readShownText(raw) }
   if (task.work === 'written') return { written: await readWritten(raw) }
   if (task.work === 'inbound') return readInbound(raw, task.mailFrom, task)
+  if (task.work === 'pages') return findPages(raw, task)
   // Imported only here, because threads that only analyze do not need the texts of reports.
   const { composeFeedback } = await import('./compose-report.ts')
   const json = (await unpackWhole(task.analysis)).toString()
@@ -183,6 +187,21 @@ async function readWritten(raw: Buffer): Promise<WrittenTexts> {
   const { written } = await analyzeForCounting(raw, options)
   if (!written) throw new Error('The texts of the message were not read.')
   return written
+}
+
+async function findPages(
+  raw: Buffer,
+  { analysis, own }: Extract<ParserTask, { work: 'pages' }>,
+): Promise<MessagePages> {
+  // Imported only here, because it has much data that no other task needs.
+  const { judgePages } = await import('../phishing/judge-pages.ts')
+  const { origin } = JSON.parse((await unpackWhole(analysis)).toString()) as PlainAnalysis
+  const header = parseHeader(raw)
+  const { fields } = header
+  const body = await readBody(raw, header)
+  const found = judgePages({ fields, body, links: findLinks(body).links }, own)
+  const [recipient] = recipientsIn(fields, (origin?.hop ?? -1) + 1).delivered
+  return { ...found, recipient: recipient && untagged(recipient) }
 }
 
 const HEADER_BYTES_MAX = 64 * 1024

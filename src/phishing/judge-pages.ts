@@ -1,6 +1,6 @@
 import type { OwnNames } from '../verdict/lists/spare.ts'
 import { findPages, type FoundPage, type PageMessage } from './find-pages.ts'
-import { isConfirmed, type Sign, signsOf } from './signs.ts'
+import { imitatedBrand, isConfirmed, type Sign, signsOf } from './signs.ts'
 
 /** The pages of a message, and what its content says about them. */
 export type JudgedPages = {
@@ -8,6 +8,8 @@ export type JudgedPages = {
   signs: Sign[]
   /** Whether the content confirms independent reporters; a person of the site needs no content. */
   isConfirmed: boolean
+  /** The name of the brand that the message pretends to come from. */
+  imitates: string | undefined
 }
 
 /**
@@ -18,5 +20,5 @@ export function judgePages(message: PageMessage, own: OwnNames): JudgedPages {
   const pages = findPages(message, own)
   const [first] = pages
   const signs = first ? signsOf(message, first) : []
-  return { pages, signs, isConfirmed: isConfirmed(signs) }
+  return { pages, signs, isConfirmed: isConfirmed(signs), imitates: imitatedBrand(message, signs) }
 }

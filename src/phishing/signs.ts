@@ -94,6 +94,19 @@ export function isConfirmed(signs: readonly Sign[]): boolean {
   return isTold && signs.reduce((sum, { weight }) => sum + weight, 0) >= SCORE_MIN
 }
 
+const brandSigns: ReadonlySet<SignName> = new Set(['brand', 'brandOfSender', 'brandInSubject'])
+
+/** Returns the name of the brand that a message with such signs pretends to come from. */
+export function imitatedBrand(
+  { fields }: Pick<PageMessage, 'fields'>,
+  signs: readonly Sign[],
+): string | undefined {
+  if (!signs.some(({ name }) => brandSigns.has(name))) return undefined
+  const header = indexHeader(fields)
+  const isBySubject = signs.some(({ name }) => name === 'brandInSubject')
+  return brandIn((isBySubject ? subjectOf(header) : peopleOf(header).author?.name) ?? '')?.name
+}
+
 /**
  * Returns the signs that a message and its page carry. They never decide alone: a person of the
  * site or independent reporters must say that the message is phishing.
@@ -102,7 +115,7 @@ export function signsOf(message: PageMessage, page: FoundPage): Sign[] {
   const header = indexHeader(message.fields)
   const people = peopleOf(header)
   const view = viewBody(message.body)
-  const subject = decodeHeaderText(header.value('subject') ?? '').slice(0, SUBJECT_CHARS_MAX)
+  const subject = subjectOf(header)
   const url = new URL(page.url)
   const own = senders(message.fields, people)
   // Who sends by a mailing service can use its redirections for any page.
@@ -127,6 +140,10 @@ const SUBJECT_CHARS_MAX = 300
 const LINE_CHARS_MAX = 6_000
 /** Mathematical letters, and selectors of variants, which names do not need. */
 const fancy = /[\u{1D400}-\u{1D7FF}]|[\u{E0100}-\u{E01EF}]/u
+
+function subjectOf(header: HeaderIndex): string {
+  return decodeHeaderText(header.value('subject') ?? '').slice(0, SUBJECT_CHARS_MAX)
+}
 
 function siteOf(host: string): string {
   return registrableDomainOf(host) ?? host

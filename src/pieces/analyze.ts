@@ -5,7 +5,7 @@ import { decodeHeaderText } from '../mail/encoded-word.ts'
 import { fieldValue, type Header, type HeaderField, parseHeader } from '../mail/header.ts'
 import { parseListUnsubscribe, type Unsubscribe } from '../mail/list-unsubscribe.ts'
 import { type ExtractedFields, fieldsOf, messageKind, type MessageKind } from '../mail/message.ts'
-import { type BodyAttachment, parseBody } from '../mail/message-body.ts'
+import { type BodyAttachment, type MessageBody, parseBody } from '../mail/message-body.ts'
 import { exceedsLimits } from '../mail/mime-leaves.ts'
 import { storableText } from '../mail/text.ts'
 import type { Authenticated, Authentication } from '../origin/authenticity/authenticate.ts'
@@ -312,9 +312,13 @@ async function attempted<T>(work: () => T | Promise<T>): Promise<Attempt<T>> {
  */
 export async function readShownText(raw: Buffer): Promise<string> {
   const { viewBody } = await viewModule()
-  const header = parseHeader(raw)
+  return shownIn(viewBody(await readBody(raw, parseHeader(raw))))
+}
+
+/** Returns the body of a message; only its links if the body exceeds the limits. */
+export async function readBody(raw: Buffer, header: Header): Promise<MessageBody> {
   const isBomb = exceedsLimits(raw, bodyLimits, header) !== undefined
-  return shownIn(viewBody(isBomb ? reducedBody(raw, header) : await parseBody(raw, header)))
+  return isBomb ? reducedBody(raw, header) : parseBody(raw, header)
 }
 
 const SHOWN_CHARS_MAX = 4_096

@@ -26,6 +26,8 @@ import { runProposeMarketers } from '../marketers/propose-marketers.ts'
 import { proposeMarketers, unsubscribe } from '../marketers/queues.ts'
 import { runUnsubscribe } from '../marketers/unsubscribe-reporter.ts'
 import { runSealAudit } from '../people/audit-seals.ts'
+import { runFindPages } from '../pages/find-pages.ts'
+import { findPages } from '../pages/queues.ts'
 import { type DeliveriesInProgress, runDeliverWebhook } from '../people/deliver-webhooks.ts'
 import { deliverWebhook, sealAudit } from '../people/queues.ts'
 import type { Queue } from '../queue/define-queue.ts'
@@ -94,6 +96,7 @@ export const handledQueues: readonly HandledQueue[] = [
   handled(adviseReporter, runAdviseReporter),
   handled(unsubscribe, runUnsubscribe),
   handled(redeemReport, runRedeemReport),
+  handled(findPages, runFindPages),
   handled(handleInbound, runHandleInbound),
   handled(deliverWebhook, (jobs, tools) => runDeliverWebhook(jobs, tools, tools.deliveries)),
   handledOneByOne(takeMailed, runTakeMailed),

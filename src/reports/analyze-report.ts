@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Tally, tally as ownTally } from '../activity/tally.ts'
 import type { WorkApp } from '../app.ts'
-import { appendEvidence, takeBackEvidence } from '../counting/evidence.ts'
 import { readStandings, type Standing } from '../counting/reputation-reader.ts'
 import { insertAnalyses, listPackedAnalyses } from '../db/analyses.ts'
 import { listAmongCounts } from '../db/counter-rows.ts'
@@ -36,7 +35,6 @@ import { markToAskAbout } from '../verdict/consequences.ts'
 import { isRelayed } from '../verdict/subjects.ts'
 import { correctedVerdict, type CorrectedClass, type Verdict } from '../verdict/verdict.ts'
 import { shardOf, uuidTime } from '../world.ts'
-import { type CountedBefore, countReports } from './count-reports.ts'
 import { withEarlierMail } from './earlier-mail.ts'
 import { type Crowds, findCrowds } from './find-crowds.ts'
 import { joinCampaigns } from './join-campaigns.ts'
@@ -44,12 +42,10 @@ import {
   adviceCase,
   afterFiles,
   type Campaigns,
-  evidenceOf,
   type Judgment,
   type Readers,
   readMessages,
   type ReadReport,
-  toCount,
 } from './read-messages.ts'
 import { decidedAbout, type DecisionsOf, findDecisions } from './campaign-decisions.ts'
 import { countOtherComplainants } from './other-complainants.ts'
@@ -65,6 +61,7 @@ import {
 } from './report-outcomes.ts'
 import { requeueReports } from './reopen-reports.ts'
 import { shareLinks } from './share-links.ts'
+import { takeEffect } from './take-effect.ts'
 import { findIdle, type Idle, ownSymbol } from './take-probes.ts'
 
 type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'rdap'> &
@@ -420,7 +417,7 @@ async function keep(
   )
   const [queued, counted] = await Promise.all([
     queueFeedback(tx, owed, app, now, { isHandedOver: isAtOnce }),
-    takeEffect(tx, effective, campaignOf, now),
+    takeEffect(tx, effective, campaignOf, app),
     insertAnalyses(
       tx,
       kept.map(({ row }) => row),
@@ -465,33 +462,8 @@ async function release(
   if (released.length === 0) return
   const effective = judgments.filter((one) => released.includes(one.report.id) && isTimely(one))
   const now = app.clock()
-  const counted = await takeEffect(tx, effective, campaignOf, now)
+  const counted = await takeEffect(tx, effective, campaignOf, app)
   await takeBackComplaints(tx, counted.complaintsTakenBack, app, now)
   await markSentBefore(tx, counted.ids)
   await sendShadowed(tx, released, app, now)
-}
-
-/**
- * Counts reports and their evidence, and corrects earlier counts. Returns the reports that had been
- * counted before; the caller corrects their feedback.
- */
-async function takeEffect(
-  tx: Db,
-  judgments: readonly Judgment[],
-  campaignOf: Campaigns,
-  now: Date,
-): Promise<CountedBefore> {
-  if (judgments.length === 0) return { ids: [], complaintsTakenBack: [] }
-  const before = await countReports(
-    tx,
-    judgments.map((judgment) => toCount(judgment, campaignOf)),
-    now,
-  )
-  await takeBackEvidence(tx, before.complaintsTakenBack, 'retraction', now)
-  await appendEvidence(
-    tx,
-    judgments.map((judgment) => evidenceOf(judgment, campaignOf)),
-    now,
-  )
-  return before
 }

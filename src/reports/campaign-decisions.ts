@@ -10,6 +10,7 @@ import { noteCampaignEvents } from '../db/campaign-events.ts'
 import { listCampaignHeads } from '../db/campaigns.ts'
 import type { Db } from '../db/pool.ts'
 import type { Network } from '../origin/networks.ts'
+import { reconsiderCampaign } from '../pages/look-for-pages.ts'
 import { type CorrectedClass, verdictClasses } from '../verdict/verdict.ts'
 
 /** Returns the decisions about a campaign. */
@@ -71,7 +72,7 @@ export const decideCampaign = defineAction({
     decided: 'Decision saved. The kept reports of the campaign are judged again within minutes.',
     same: 'This is decided already.',
   },
-  async run(tx, { id, says, reason }, { at, reporterId }: ActionContext) {
+  async run(tx, { id, says, reason }, { at, reporterId, boss }: ActionContext<'boss'>) {
     const [campaign] = await listCampaignHeads(tx, [id])
     if (!campaign) return { problems: [{ message: 'Campaign not found.', field: 'id' }] }
     const decision = { campaignId: id, about: '', says, reason, decidedAt: at }
@@ -79,6 +80,7 @@ export const decideCampaign = defineAction({
       return { unchanged: 'same' }
     }
     await noteCampaignEvents(tx, [id], at)
+    await reconsiderCampaign(tx, boss, id)
     return { done: 'decided', audit: `${id}: ${says}: ${reason}` }
   },
 })
@@ -94,9 +96,10 @@ export const undecideCampaign = defineAction({
     undecided: 'Decision removed. The kept reports of the campaign are judged again.',
     none: 'There is no decision about this campaign.',
   },
-  async run(tx, { id }, { at }: ActionContext) {
+  async run(tx, { id }, { at, boss }: ActionContext<'boss'>) {
     if (!(await removeCampaignDecision(tx, id))) return { unchanged: 'none' }
     await noteCampaignEvents(tx, [id], at)
+    await reconsiderCampaign(tx, boss, id)
     return { done: 'undecided', audit: `${id}: by the rules again` }
   },
 })

@@ -41,6 +41,7 @@ import { readMessage } from '../mail/message.ts'
 import { createCodes } from '../evidence/codes.ts'
 import { Concealer } from '../evidence/conceal.ts'
 import { createIdentity } from '../evidence/identity.ts'
+import { reconsiderPages } from '../pages/look-for-pages.ts'
 import { accountInput, accountOf } from '../people/account-actions.ts'
 import { mayClose } from '../people/accounts.ts'
 import { send } from '../queue/boss.ts'
@@ -178,6 +179,7 @@ async function keepReports(
   tx: Db,
   reports: readonly ReportToErase[],
   { erasure, account, isPatient, now }: ErasingWork,
+  { boss }: Pick<App, 'boss'>,
 ): Promise<number> {
   const ready = reports.filter((report) => !isPatient || !isStillNeeded(report))
   if (ready.length === 0) return 0
@@ -199,6 +201,7 @@ async function keepReports(
     await replaceAnalysis(tx, id, { packed, judgment: concealed(analysis.judgment, concealer) })
   }
   await removeMessages(tx, ids)
+  await reconsiderPages(tx, boss, ids)
   return ids.length
 }
 
@@ -291,7 +294,7 @@ async function eraseNextPage(
   const work = { erasure, account, isPatient, now }
   const done =
     erasure.how === 'keep'
-      ? await keepReports(tx, reports, work)
+      ? await keepReports(tx, reports, work, app)
       : await dropReports(tx, reports, work, app)
   const last = reports.at(-1)
   if (last && reports.length === REPORTS_AT_ONCE) {

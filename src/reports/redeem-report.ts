@@ -5,6 +5,7 @@ import { inTransaction } from '../db/pool.ts'
 import { mayAppear } from '../db/prepared.ts'
 import { holdReport, listReportsByIds } from '../db/reports.ts'
 import { isComplaint, takeBackComplaints } from '../feedback/take-back-complaints.ts'
+import { reconsiderPages } from '../pages/look-for-pages.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { redeemCounted } from './count-reports.ts'
 import type { redeemReport } from './queues.ts'
@@ -53,6 +54,8 @@ export async function runRedeemReport(
       app,
       now,
     )
+    const taken = [...retracted, ...heldNow].map(({ id }) => id)
+    await reconsiderPages(tx, app.boss, taken)
     return { reports, held }
   })
   const found = new Map(reports.map((report) => [report.id, report]))

@@ -59,6 +59,11 @@ export type Verdict = {
 
 const unwanted: readonly VerdictClass[] = ['spam', 'phishing', 'malware']
 
+/** Whether a class is one of those that harm the recipient who opens the message. */
+export function isDangerous(name: string): name is 'phishing' | 'malware' {
+  return name === 'phishing' || name === 'malware'
+}
+
 /** Whether the class of a verdict is spam, phishing or malware. */
 export function isUnwanted(verdict: Pick<Verdict, 'class'>): boolean {
   return unwanted.includes(verdict.class)
@@ -198,7 +203,6 @@ export type CheckScores = {
   greylist: number | undefined
 }
 
-const dangerous: readonly VerdictClass[] = ['phishing', 'malware']
 /**
  * Minimum confidence for rejecting phishing and malware, which harm the recipient who opens them.
  */
@@ -223,7 +227,7 @@ export function checkActionOf(verdict: Verdict, scores: CheckScores): CheckActio
   if (isUnwanted(verdict)) {
     if (isUnread(verdict) || !hasEvidence(verdict)) return 'add header'
     if (verdict.score >= scores.reject) return 'reject'
-    return dangerous.includes(verdict.class) && isSure ? 'reject' : 'add header'
+    return isDangerous(verdict.class) && isSure ? 'reject' : 'add header'
   }
   const { greylist } = scores
   const isGreylisted = greylist !== undefined && verdict.score >= greylist

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { deleteExpiredRows } from '../../src/db/expired-rows.ts'
+import { deleteExpiredRows } from '../../../src/db/expired-rows.ts'
 import {
   listPageReports,
   loadPage,
@@ -13,10 +13,10 @@ import {
   type SeenPage,
   touchPages,
   updatePage,
-} from '../../src/db/pages.ts'
-import { uuidv7 } from '../../src/world.ts'
-import { closeAfterTests } from '../support/after-tests.ts'
-import { freshDatabase } from '../support/database.ts'
+} from '../../../src/db/pages.ts'
+import { uuidv7 } from '../../../src/world.ts'
+import { closeAfterTests } from '../../support/after-tests.ts'
+import { freshDatabase } from '../../support/database.ts'
 
 const { pool } = await closeAfterTests(freshDatabase())
 const noon = new Date('2026-11-22T12:00:00Z')
@@ -26,7 +26,7 @@ async function touch(key: string, change: Partial<SeenPage> = {}): Promise<Page>
   const [page] = await touchPages(pool, [
     {
       ...{ id: uuidv7(noon), key, url: `https://${key}`, host: key.split('/')[0] ?? '' },
-      ...{ scope: 'host', type: 'phishing', imitates: null, lastSeen: noon },
+      ...{ scope: 'host', type: 'phishing', imitates: null, through: [], lastSeen: noon },
       ...change,
     },
   ])
@@ -61,7 +61,10 @@ test('a page keeps its id, and knows when it was first and last seen', async () 
 })
 
 test('the same page of two messages is one row', async () => {
-  const page = { host: 'b.example', scope: 'host', type: 'phishing', imitates: null } as const
+  const page = {
+    ...({ host: 'b.example', scope: 'host', type: 'phishing' } as const),
+    ...{ imitates: null, through: [] },
+  }
   const seen = [2, 1].map((at) => {
     return { ...page, id: uuidv7(noon), key: 'b.example/', url: `https://b.example/?${at}` }
   })
