@@ -643,7 +643,7 @@ create table feedback_reports (
   constraint feedback_reports_merged_whole CHECK (((state = 'merged'::text) = (merged_into IS NOT NULL))),
   constraint feedback_reports_number_positive CHECK (((number >= 1) AND (number <= 255))),
   constraint feedback_reports_state_known CHECK ((state = ANY (ARRAY['waiting'::text, 'queued'::text, 'held'::text, 'sent'::text, 'bounced'::text, 'refused'::text, 'withdrawn'::text, 'merged'::text, 'shadowed'::text]))),
-  constraint feedback_reports_told_as_known CHECK ((told_as = ANY (ARRAY['network'::text, 'cfbl'::text, 'marketer'::text, 'domain'::text])))
+  constraint feedback_reports_told_as_known CHECK ((told_as = ANY (ARRAY['network'::text, 'cfbl'::text, 'marketer'::text, 'domain'::text, 'page'::text])))
 ) partition by RANGE (report_id);
 create index feedback_reports_consumer_idx on feedback_reports (consumer_id, report_id);
 create index feedback_reports_due_idx on feedback_reports (consumer_id, due_at) WHERE (state = 'waiting'::text);
@@ -1097,6 +1097,30 @@ create table original_requests (
 );
 create index original_requests_consumer_idx on original_requests (consumer_id, asked_at);
 create index original_requests_reporter_idx on original_requests (reporter_id, asked_at);
+
+-- page_notices: local
+create table page_notices (
+  page_id uuid not null,
+  contact text not null,
+  role text not null,
+  name text not null,
+  state text not null,
+  place smallint not null,
+  found_at timestamp with time zone not null,
+  queued_at timestamp with time zone,
+  report_id uuid,
+  number smallint,
+  exact_number smallint,
+  withdrawal_number smallint,
+  disowned_at timestamp with time zone,
+  constraint page_notices_pkey PRIMARY KEY (page_id, contact),
+  constraint page_notices_page_fkey FOREIGN KEY (page_id) REFERENCES pages(id) ON DELETE CASCADE,
+  constraint page_notices_queued_whole CHECK ((((state = 'queued'::text) = (report_id IS NOT NULL)) AND ((report_id IS NULL) = (number IS NULL)) AND ((report_id IS NULL) = (queued_at IS NULL)))),
+  constraint page_notices_role_known CHECK ((role = ANY (ARRAY['platform'::text, 'redirector'::text, 'host'::text, 'cdn'::text, 'registrar'::text]))),
+  constraint page_notices_state_known CHECK ((state = ANY (ARRAY['spare'::text, 'barred'::text, 'shown'::text, 'queued'::text])))
+);
+create index page_notices_feedback_idx on page_notices (report_id, number);
+create index page_notices_queued_idx on page_notices (queued_at);
 
 -- page_reports: local
 create table page_reports (

@@ -72,6 +72,7 @@ const variables = z.object({
   DKIM_KEY_FILE: z.string().optional(),
   RETURN_PATH_DOMAIN: mailDomain.default('bounces.signalpost.example'),
   FEEDBACK_HOURLY_MAX: count.default(100),
+  PAGE_NOTICES_DAILY_MAX: wholeNumber(0, 1_000_000).default(300),
   SECRET: z.string().min(32, 'is shorter than 32 characters').optional(),
   SECRET_PREVIOUS: z.string().default('').transform(readSecrets),
   RECEIVE_HOST: z.string().default('127.0.0.1'),

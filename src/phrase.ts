@@ -83,6 +83,7 @@ export const phraseParameters = {
   'feedback-bounced': ['status'],
   'feedback-withdrawn': [],
   'unsent-withdrawn': [],
+  'page-was-cleared': [],
   'report-was-retracted': [],
   'only-enrolled-notified': [],
   'recipient-stopped': [],

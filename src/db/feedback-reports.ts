@@ -27,11 +27,16 @@ export type FeedbackState = (typeof feedbackStates)[number]
 export type FeedbackKind = 'complaint' | 'redeemed' | 'original'
 
 /**
- * Whether a feedback report is among those of which the last one tells what a consumer was told: it
- * is not withdrawn, and no original, which only follows a complaint.
+ * Whether a feedback report is among those of which the last one tells what a consumer was told
+ * about the message: it is not withdrawn, no original, which only follows a complaint, and no
+ * notice about a page.
  */
-export function isStanding({ kind, state }: Pick<Feedback, 'kind' | 'state'>): boolean {
-  return state !== 'withdrawn' && kind !== 'original'
+export function isStanding({
+  kind,
+  state,
+  recipientRole,
+}: Pick<Feedback, 'kind' | 'state'> & { recipientRole?: RecipientRole }): boolean {
+  return state !== 'withdrawn' && kind !== 'original' && recipientRole !== 'page'
 }
 
 /**
@@ -238,6 +243,7 @@ export function listToldComplaints(
     join analyses on analyses.id = feedback_reports.report_id
       and analyses.shard = feedback_reports.shard
     where feedback_reports.consumer_id = ${consumerId} and feedback_reports.kind = 'complaint'
+      and feedback_reports.told_as <> 'page'
       and feedback_reports.state in ('sent', 'bounced', 'merged')
       and feedback_reports.report_id >= ${first} and feedback_reports.report_id < ${end}
       and reports.id >= ${first} and reports.id < ${end}

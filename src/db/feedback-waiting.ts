@@ -8,6 +8,7 @@ import {
   shownState,
 } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
+import type { RecipientRole } from '../verdict/choose-contact.ts'
 import { isId, isOneOfIds, preparedRowsOf } from './prepared.ts'
 import { changesAny, rowsOf, valuesOf } from './rows.ts'
 
@@ -84,6 +85,7 @@ function isMergedInto(heads: readonly FeedbackKey[]): Sql {
 /** A due feedback report, with the campaign of its message if the report is counted. */
 export type DueFeedback = FeedbackKey & {
   kind: FeedbackKind
+  recipientRole: RecipientRole
   incidents: number
   isDigest: boolean
   campaignId: string | null
@@ -115,8 +117,8 @@ export function listDueFeedback(
   limit: number,
 ): Promise<DueFeedback[]> {
   return rowsOf(tx)`
-    select report_id as "reportId", number, kind, incidents, is_digest as "isDigest",
-      campaign_id as "campaignId"
+    select report_id as "reportId", number, kind, told_as as "recipientRole", incidents,
+      is_digest as "isDigest", campaign_id as "campaignId"
     from feedback_reports left join counted_reports on counted_reports.id = report_id
       and counted_reports.shard = feedback_reports.shard
     where state = 'waiting' and consumer_id = ${consumerId} and due_at <= ${now}
@@ -246,7 +248,12 @@ export async function hastenFeedback(
  */
 export function queueWaiting(
   tx: Db,
-  { reportId, number, incidents, isDigest }: Omit<DueFeedback, 'kind' | 'campaignId'>,
+  {
+    reportId,
+    number,
+    incidents,
+    isDigest,
+  }: Omit<DueFeedback, 'kind' | 'recipientRole' | 'campaignId'>,
 ): Promise<boolean> {
   return changesAny(tx)`
     update feedback_reports set state = 'queued', due_at = null, incidents = ${incidents},

@@ -6,12 +6,15 @@ import type { Db } from './pool.ts'
 import { isId, isOneOfIds, prepared, preparedRowsOf } from './prepared.ts'
 import type { ReportedEvidence } from './reported-evidence.ts'
 import type { Report, ReportState } from './reports.ts'
+import type { RecipientRole } from '../verdict/choose-contact.ts'
 import { rowOf, rowsOf } from './rows.ts'
 
 /** A feedback report before an action on its report. */
 export type RecordedFeedback = Pick<FeedbackKey, 'number'> & {
   consumerId: string
   kind: FeedbackKind
+  /** Absent in what earlier versions recorded, which had no notices about pages. */
+  recipientRole?: RecipientRole
   /** As its reporter sees it. */
   state: FeedbackState
   isShadowed: boolean

@@ -13,7 +13,8 @@ import {
   type Judged,
   type RegistryState,
 } from '../verdict/consequences.ts'
-import { findDesks, knownContacts } from './next-contact.ts'
+import { knownContacts } from './known-contacts.ts'
+import { findDesks } from './next-contact.ts'
 import type { QueuedFeedback } from './queue-feedback.ts'
 
 /**

@@ -67,13 +67,25 @@ export async function runFindContact(
   })
   if (waiting.length === 0) return done
   const ips = waiting.map(({ originIp }) => originIp)
+  const { networks, answers } = await askRegistries(ips, app)
+  await inTransaction(app.pool, (tx) => conclude(tx, waiting, networks, answers, app))
+  return done
+}
+
+/**
+ * Returns the networks of addresses. Queries the registries if no contact is known, and stores
+ * their answers, which are returned too.
+ */
+export async function askRegistries(
+  ips: readonly string[],
+  app: Pick<Needs, 'pool' | 'clock' | 'rdap'>,
+): Promise<{ networks: Map<string, KnownNetwork>; answers: Map<string, Answer> }> {
   const before = await findKnownNetworks(app.pool, ips, app.rdap, app.clock())
   const unasked = new Map([...before].filter(([, { registry }]) => registry === 'unasked'))
   const answers = await ask(unasked, app)
   await keepRegistryRows(app.pool, rowsOf(answers, before, app.clock()), app.clock())
-  const after = await findKnownNetworks(app.pool, ips, app.rdap, app.clock())
-  await inTransaction(app.pool, (tx) => conclude(tx, waiting, after, answers, app))
-  return done
+  const networks = await findKnownNetworks(app.pool, ips, app.rdap, app.clock())
+  return { networks, answers }
 }
 
 /** Returns the reports that wait, and those that may be found to wait a moment later. */
@@ -106,7 +118,7 @@ async function load(
 
 async function ask(
   unasked: ReadonlyMap<string, KnownNetwork>,
-  { rdap }: Needs,
+  { rdap }: Pick<Needs, 'rdap'>,
 ): Promise<Map<string, Answer>> {
   if (!rdap) return new Map()
   const asking = [...unasked].map(

@@ -32,13 +32,13 @@ export async function recordFeedback(
   const heads = found.filter(({ state, incidents }) => unsent.includes(state) && incidents > 1)
   const merged = await listMerged(tx, heads)
   const recorded = found.map((one): [string, RecordedFeedback] => {
-    const { reportId, number, consumerId, kind, incidents, isDigest } = one
+    const { reportId, number, consumerId, kind, incidents, isDigest, recipientRole } = one
     const isOf = ({ head }: { head: FeedbackKey }) =>
       head.reportId === reportId && head.number === number
     return [
       reportId,
       {
-        ...{ number, consumerId, kind, incidents, isDigest },
+        ...{ number, consumerId, kind, incidents, isDigest, recipientRole },
         ...{ state: one.state, isShadowed: one.isShadowed },
         dueAt: one.dueAt?.toISOString() ?? null,
         finishedAt: one.finishedAt?.toISOString() ?? null,
@@ -168,7 +168,7 @@ async function correct(
   const valid = recorded.filter(isStanding)
   const isOwed = ({ consumerId }: Feedback) =>
     valid.findLast((one) => one.consumerId === consumerId)?.kind === 'complaint'
-  const others = notified.filter(({ kind }) => kind !== 'original')
+  const others = notified.filter(isStanding)
   const last = new Map(others.map((one) => [one.consumerId, one]))
   const wrong = [...last.values()].filter((one) => isOwed(one) !== (one.kind === 'complaint'))
   const consumers = await listConsumersByIds(

@@ -8,6 +8,7 @@ import {
   type NewFeedback,
 } from '../db/feedback-reports.ts'
 import { listMerged } from '../db/feedback-waiting.ts'
+import { listNoticesOfFeedback, type NoticeOfFeedback } from '../db/page-notices.ts'
 import type { Db } from '../db/pool.ts'
 import { listReporterEmails } from '../db/reporters.ts'
 import { listRawMessages, listReportsByIds, type Report } from '../db/reports.ts'
@@ -18,7 +19,11 @@ import { redactionKey } from '../evidence/codes.ts'
 import { answerKeys, answerLinks, composeAnswerAddress } from '../mail/verp.ts'
 import type { Network } from '../origin/networks.ts'
 import { shippedMeanings } from '../judging/rule-versions.ts'
-import { type FeedbackContent, messageSourceOf } from '../parsing/feedback-content.ts'
+import {
+  type FeedbackContent,
+  messageSourceOf,
+  type NoticedPage,
+} from '../parsing/feedback-content.ts'
 import type { PlainAnalysis } from '../pieces/analyze.ts'
 import { inEnglish } from '../texts/phrases.ts'
 import { topicOf } from '../verdict/choose-contact.ts'
@@ -162,18 +167,23 @@ async function loadParts(
 ): Promise<Map<string, FeedbackPart>> {
   const ids = unique(all.map(({ reportId }) => reportId))
   const redeemed = unique(all.flatMap((one) => (one.kind === 'redeemed' ? [one.reportId] : [])))
-  const [emailOf, analyses, raws, notified, others] = await Promise.all([
+  const aboutPages = all.filter(({ recipientRole }) => recipientRole === 'page')
+  const [emailOf, analyses, raws, notified, others, pages] = await Promise.all([
     reporterEmailsOf(db, ids, reports),
     listPackedAnalyses(db, ids),
     listRawMessages(db, ids),
     redeemed.length > 0 ? listFeedback(db, redeemed) : [],
     listMergedSources(db, all),
+    listNoticesOfFeedback(db, unique(aboutPages.map(({ reportId }) => reportId))),
   ])
   const [analysisOf, rawOf] = [byId(analyses), byId(raws)]
   const parts = new Map<string, FeedbackPart>()
   for (const feedback of all) {
     const analysis = analysisOf.get(feedback.reportId)
-    const network = analysis && networkOrAddress(analysis)
+    const isAboutPage = feedback.recipientRole === 'page'
+    const page = isAboutPage ? noticedPage(feedback, pages.get(feedbackName(feedback))) : undefined
+    if (isAboutPage && !page) continue
+    const network = page ? nobody : analysis && networkOrAddress(analysis)
     const packed = rawOf.get(feedback.reportId)
     const reporterEmail = emailOf.get(feedback.reportId)
     const consumer = consumers.get(feedback.consumerId)
@@ -182,12 +192,13 @@ async function loadParts(
       (one) =>
         one.reportId === feedback.reportId &&
         one.consumerId === feedback.consumerId &&
+        one.recipientRole === feedback.recipientRole &&
         one.kind === 'complaint',
     )
     const content = contentOf(feedback, consumer, settings, {
       network,
       reporter: { addresses: [reporterEmail] },
-      ...contentOfJudgment(feedback, analysis.judgment),
+      ...(page ? contentOfPage(feedback, page) : contentOfJudgment(feedback, analysis.judgment)),
       others: others.get(feedbackName(feedback)),
       takenBack: feedback.kind === 'redeemed' ? complaint?.number : undefined,
     })
@@ -261,8 +272,42 @@ export function contentOfCreated(created: CreatedFeedback, settings: Settings): 
 
 type Known = Pick<
   FeedbackContent,
-  'network' | 'reporter' | 'feedbackType' | 'complaint' | 'others' | 'takenBack'
+  'network' | 'reporter' | 'feedbackType' | 'complaint' | 'others' | 'takenBack' | 'page'
 >
+
+/** Notices about pages name no network of the sender. */
+const nobody: Network = {
+  ...{ cidr: '', asn: null, name: null, country: null, abuse: null, contacts: [] },
+}
+
+/**
+ * The page of a notice. Its address is that of the report, because the copy of its message knows
+ * what identifies its reporter; undefined if the report no longer leads to the page.
+ */
+function noticedPage(
+  { kind }: Feedback,
+  page: NoticeOfFeedback | undefined,
+): NoticedPage | undefined {
+  const url = page?.shared && kind !== 'original' ? page.url : page?.reportUrl
+  if (!page || !url) return undefined
+  return {
+    ...{ url, key: page.key, type: page.type, role: page.role, recipient: page.name },
+    ...{ firstSeen: page.firstSeen, lastSeen: page.lastSeen, reports: Math.max(1, page.reports) },
+    confirmedBy: page.confirmedBy ?? 'reporters',
+    imitates: page.imitates ?? undefined,
+    through: [],
+    isShared: page.shared && url === page.url,
+    isAgreed: kind === 'original',
+  }
+}
+
+function contentOfPage(
+  { kind }: Feedback,
+  page: NoticedPage,
+): Pick<FeedbackContent, 'feedbackType' | 'complaint' | 'page'> {
+  const type = page.type === 'malware' ? 'virus' : 'fraud'
+  return { feedbackType: kind === 'redeemed' ? 'not-spam' : type, complaint: undefined, page }
+}
 
 function contentOf(
   feedback: Feedback,

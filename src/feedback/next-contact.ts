@@ -1,14 +1,14 @@
 import type { App } from '../app.ts'
 import { listPackedAnalyses, reopenLookUp } from '../db/analyses.ts'
-import { type Consumer, ensureConsumers, listConsumers } from '../db/consumers.ts'
+import { ensureConsumers } from '../db/consumers.ts'
 import { listDisowned } from '../db/feedback-answers.ts'
-import { type FeedbackKey, listFeedback } from '../db/feedback-reports.ts'
+import { type FeedbackKey, feedbackName, listFeedback } from '../db/feedback-reports.ts'
 import { type FoundLayer, listLayers } from '../db/networks.ts'
+import { listNoticesOfFeedback } from '../db/page-notices.ts'
 import type { Db } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { listReporterEmails } from '../db/reporters.ts'
 import { findReport, markReports } from '../db/reports.ts'
-import { listSuppressed } from '../db/suppressions.ts'
 import { parseIp } from '../mail/ip.ts'
 import { type MergedNetwork, mergeLayers } from '../origin/networks.ts'
 import { phrase, type PhraseCode } from '../phrase.ts'
@@ -16,41 +16,14 @@ import { send } from '../queue/boss.ts'
 import {
   chooseContact,
   type FeedbackTopic,
-  type KnownContact,
   type OwnAddresses,
   topicOf,
 } from '../verdict/choose-contact.ts'
-import { contactOf } from '../verdict/contact-health.ts'
 import { placeInScope } from '../verdict/site-scope.ts'
+import { knownContacts } from './known-contacts.ts'
+import { notifyNextStopper } from './page-notices.ts'
 import { queueFeedback } from './queue-feedback.ts'
 import { findContact } from './queues.ts'
-
-/** The known consumers at some addresses, and whether they may be notified. */
-type KnownContacts = {
-  consumers: ReadonlyMap<string, Consumer>
-  /** Also contains addresses that are suppressed without being consumers. */
-  byAddress: ReadonlyMap<string, KnownContact>
-}
-
-/** Returns the known consumers at addresses. Uses two queries in total. */
-export async function knownContacts(
-  db: Db,
-  addresses: readonly string[],
-  now: Date,
-): Promise<KnownContacts> {
-  if (addresses.length === 0) return { consumers: new Map(), byAddress: new Map() }
-  const [consumers, suppressed] = await Promise.all([
-    listConsumers(db, addresses),
-    listSuppressed(db, addresses, now),
-  ])
-  const byAddress = new Map<string, KnownContact>()
-  for (const address of addresses) {
-    const consumer = consumers.get(address)
-    const suppression = suppressed.get(address.toLowerCase())
-    if (consumer || suppression) byAddress.set(address, contactOf(consumer, suppression, now))
-  }
-  return { consumers, byAddress }
-}
 
 /**
  * The network of an address, and the mail addresses, in lower case, of desks that are not
@@ -132,7 +105,8 @@ type Open = {
  * best contact that was not notified yet and whose mail does not bounce. If one desk of the network
  * asked us to stop, no other is notified. Records the action in the report's story. Does nothing
  * for retracted reports and after three contacts. If every known desk answered that it is not
- * responsible for the address, queries the registries.
+ * responsible for the address, queries the registries. After a notice about a page, notifies
+ * somebody else who can stop the page.
  */
 export async function notifyNextContact(
   tx: Db,
@@ -140,6 +114,11 @@ export async function notifyNextContact(
   app: Needs,
   now: Date,
 ): Promise<NextContact> {
+  const page = (await listNoticesOfFeedback(tx, [reportId])).get(feedbackName({ reportId, number }))
+  if (page) {
+    const notified = await notifyNextStopper(tx, page, app, now)
+    return notified === undefined ? { noContact: 'no-other-contact' } : { notified }
+  }
   const open = await findOpen(tx, { reportId, number })
   if ('noContact' in open) return open
   const desk = (await findDesks(tx, [open.ip], now)).get(open.ip)

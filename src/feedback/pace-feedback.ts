@@ -1,6 +1,6 @@
 import type { App } from '../app.ts'
 import { type Consumer, findConsumer } from '../db/consumers.ts'
-import type { FeedbackKey } from '../db/feedback-reports.ts'
+import { type FeedbackKey, feedbackName } from '../db/feedback-reports.ts'
 import {
   claimPacing,
   delayFeedback,
@@ -124,8 +124,13 @@ async function paceConsumer(tx: Db, consumerId: string, app: Needs): Promise<num
   return jobs.length
 }
 
+/** Whether a feedback report is always a mail of its own: an original, or a notice about a page. */
+function isAlone({ kind, recipientRole }: DueFeedback): boolean {
+  return kind === 'original' || recipientRole === 'page'
+}
+
 /**
- * Groups the feedback due for one consumer into mails. An original is a mail of its own. A digest
+ * Groups the feedback due for one consumer into mails. A digest
  * contains at most 100 reports and no report that already represents a campaign. A report without a
  * campaign gets a separate mail.
  */
@@ -135,18 +140,17 @@ function groupIntoMails(due: readonly DueFeedback[], pace: Consumer['pace']): Fe
     const whole = due.filter(({ isDigest }) => isDigest)
     const byCampaign = Map.groupBy(
       due.filter(({ isDigest }) => !isDigest),
-      ({ kind, campaignId, reportId }) =>
-        `${kind} ${(kind === 'original' ? null : campaignId) ?? reportId}`,
+      (one) => (isAlone(one) ? feedbackName(one) : `${one.kind} ${one.campaignId ?? one.reportId}`),
     )
     const samples = [...byCampaign.values()].flatMap(([head, ...members]) =>
       head ? [{ head, members, isDigest: false }] : [],
     )
     return [...samples, ...whole.map(alone)]
   }
-  const isAlone = ({ incidents, kind }: DueFeedback) => incidents > 1 || kind === 'original'
-  const ready = due.filter(isAlone).map(alone)
+  const isReady = (one: DueFeedback) => one.incidents > 1 || isAlone(one)
+  const ready = due.filter(isReady).map(alone)
   const mails: FeedbackMail[] = []
-  const singles = due.filter((one) => !isAlone(one))
+  const singles = due.filter((one) => !isReady(one))
   for (const its of Map.groupBy(singles, ({ kind }) => kind).values()) {
     for (let from = 0; from < its.length; from += DIGEST_MAX) {
       const [head, ...members] = its.slice(from, from + DIGEST_MAX)

@@ -57,10 +57,11 @@ const NUMBER_MAX = 255
 /**
  * Queues feedback reports under the next free numbers of their reports: immediately with a job, or
  * to wait until the consumer's pace allows sending. Skips a consumer whose last feedback about the
- * report was of the same kind; withdrawn feedback does not count. An original is sent once, and
- * does not wait for the pace. Feedback on shadowed reports has jobs too, but is never sent: its
- * reporters see what would be sent. Returns the queued feedback. `isHandedOver`: the caller passes
- * it to `forwardAtOnce` after its transaction.
+ * report was of the same kind; withdrawn feedback does not count. An original is sent once. It does
+ * not wait for the pace, nor do notices about pages, which the caller queues once each. Feedback on
+ * shadowed reports has jobs too, but is never sent: its reporters see what would be sent. Returns
+ * the queued feedback. `isHandedOver`: the caller passes it to `forwardAtOnce` after its
+ * transaction.
  */
 export async function queueFeedback(
   tx: Db,
@@ -89,18 +90,21 @@ export async function queueFeedback(
   for (const { reportId, consumer, kind = 'complaint', ...one } of owed) {
     const name = recipientKey({ reportId, consumerId: consumer.id })
     const number = (lastOf.get(reportId) ?? 0) + 1
+    const isAboutPage = one.recipientRole === 'page'
     const isKnown = kind === 'original' ? originals.has(name) : lastKinds.get(name) === kind
-    if (isKnown || number > NUMBER_MAX) continue
+    if ((isKnown && !isAboutPage) || number > NUMBER_MAX) continue
     if (kind === 'original') originals.add(name)
-    else lastKinds.set(name, kind)
+    else if (!isAboutPage) lastKinds.set(name, kind)
     lastOf.set(reportId, number)
     const row = { reportId, number, consumerId: consumer.id, address: consumer.address }
-    const paced = kind === 'original' ? { ...consumer, pace: 'at-once' as const } : consumer
+    const isUrgent = kind === 'original' || isAboutPage
+    const paced = isUrgent ? { ...consumer, pace: 'at-once' as const } : consumer
+    const hasRight = kind === 'original' || (kind === 'complaint' && hasContract(consumer, now))
     const state = shadowed.has(reportId) && { state: 'shadowed' as const }
     feedback.push({
       ...{ ...row, kind, createdAt: now, ...paceOf(paced, now), ...state },
       ...{ recipientRole: one.recipientRole ?? 'network', keepsTokens: one.keepsTokens ?? false },
-      hasOriginal: kind === 'original' || (kind === 'complaint' && hasContract(consumer, now)),
+      hasOriginal: hasRight && !isAboutPage,
       sharedParts: emptyAsNull(one.sharedParts ?? shared.get(reportId)),
     })
   }

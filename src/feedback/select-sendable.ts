@@ -4,6 +4,7 @@ import { takePlaces } from '../db/consumer-scopes.ts'
 import { type Consumer, listConsumersByIds } from '../db/consumers.ts'
 import { type Feedback, feedbackName } from '../db/feedback-reports.ts'
 import { delayFeedback, withdrawUnsent } from '../db/feedback-waiting.ts'
+import { listNoticesOfFeedback } from '../db/page-notices.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { listReportsByIds, type Report } from '../db/reports.ts'
@@ -38,10 +39,12 @@ export async function selectSendable(
   if (queued.length === 0) return []
   const now = app.clock()
   const ids = [...new Set(queued.map(({ reportId }) => reportId))]
-  const [consumers, suppressed, reports] = await Promise.all([
+  const aboutPages = queued.filter(({ recipientRole }) => recipientRole === 'page')
+  const [consumers, suppressed, reports, pages] = await Promise.all([
     listConsumersByIds(app.pool, [...new Set(queued.map((one) => one.consumerId))]),
     listSuppressed(app.pool, [...new Set(queued.map(({ address }) => address))], now),
     listReportsByIds(app.pool, ids),
+    listNoticesOfFeedback(app.pool, [...new Set(aboutPages.map(({ reportId }) => reportId))]),
   ])
   const reportOf = new Map(reports.map((report) => [report.id, report]))
   const leaving: SendableFeedback[] = []
@@ -52,7 +55,9 @@ export async function selectSendable(
     if (!consumer) throw new Error('The consumer of a feedback report is not visible yet.')
     const suppression = suppressed.get(feedback.address.toLowerCase())
     const report = reportOf.get(feedback.reportId)
-    const obstacle = obstacleOf(feedback, consumer, report, app)
+    const page = pages.get(feedbackName(feedback))
+    const isCleared = feedback.recipientRole === 'page' && page?.state !== 'confirmed'
+    const obstacle = obstacleOf({ ...feedback, isCleared }, consumer, report, app)
     const may: MayNotify = obstacle
       ? { is: 'never', why: obstacle }
       : mayNotify(consumer, suppression, now)
@@ -70,12 +75,13 @@ export async function selectSendable(
  * complaint may always be sent.
  */
 function obstacleOf(
-  { kind }: Feedback,
+  { kind, isCleared }: Feedback & { isCleared: boolean },
   { enrolledAt, state }: Consumer,
   report: Report | undefined,
   { config }: Pick<Needs, 'config'>,
 ): Phrase | undefined {
   if (kind === 'redeemed') return undefined
+  if (isCleared) return phrase('page-was-cleared')
   if (report?.state === 'retracted') return phrase('report-was-retracted')
   const isEnrolled = enrolledAt !== null || state === 'enrolled'
   if (config.forwardTo === 'any' || isEnrolled) return undefined

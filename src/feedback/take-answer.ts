@@ -12,8 +12,19 @@ import {
   keepCorrection,
   listAnswers,
 } from '../db/feedback-answers.ts'
-import { type Feedback, type FeedbackKey, findFeedback } from '../db/feedback-reports.ts'
+import {
+  type Feedback,
+  type FeedbackKey,
+  feedbackName,
+  findFeedback,
+} from '../db/feedback-reports.ts'
 import { listMergedReports } from '../db/feedback-waiting.ts'
+import {
+  listNoticesOfFeedback,
+  markNoticeDisowned,
+  type NoticeOfFeedback,
+} from '../db/page-notices.ts'
+import { listPageReports } from '../db/pages.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { insertEvents, type ReportEvent } from '../db/report-events.ts'
 import { DAY_MS } from '../durations.ts'
@@ -74,6 +85,27 @@ export async function markNotOurs(
     await notifyNextContact(tx, member, app, now)
   }
   return notifyNextContact(tx, { reportId, number }, app, now)
+}
+
+/**
+ * Records that the recipient of a notice is not responsible for the page. For 180 days it gets none
+ * about pages of the same host, and somebody else is notified. Call once per answer.
+ */
+async function disownPage(
+  tx: Db,
+  feedback: Feedback,
+  app: Pick<App, 'boss' | 'config'>,
+  now: Date,
+): Promise<NextContact> {
+  await countAnswer(tx, feedback.consumerId, 'not-ours')
+  const page = await findNotice(tx, feedback)
+  if (page) await markNoticeDisowned(tx, page, now)
+  return notifyNextContact(tx, feedback, app, now)
+}
+
+async function findNotice(db: Db, feedback: Feedback): Promise<NoticeOfFeedback | undefined> {
+  if (feedback.recipientRole !== 'page') return undefined
+  return (await listNoticesOfFeedback(db, [feedback.reportId])).get(feedbackName(feedback))
 }
 
 /**
@@ -140,6 +172,9 @@ export function takeAnswer(
   )
 }
 
+/** How many reporters of a page are told that it was removed. */
+const PAGE_REPORTS_MAX = 200
+
 /** Notifies the reporters of all reports covered by an answer. */
 async function notifyReporters(
   tx: Db,
@@ -152,7 +187,9 @@ async function notifyReporters(
   const which = answer === 'not-ours' ? 'of its block' : 'all'
   // A sample is enough to ask one reporter.
   const meant = answer === 'original' ? [] : await listAnswered(tx, feedback, which)
-  const reportIds = [...new Set([reportId, ...meant.map((one) => one.reportId)])]
+  const page = answer === 'resolved' ? await findNotice(tx, feedback) : undefined
+  const ofPage = page ? await listPageReports(tx, page.pageId, PAGE_REPORTS_MAX) : []
+  const reportIds = [...new Set([reportId, ...[...meant, ...ofPage].map((one) => one.reportId)])]
   const event = {
     at: now,
     event: `desk-${answer}`,
@@ -178,7 +215,10 @@ async function applyAnswer(
   if (answer === 'resolved') await markResolved(tx, feedback, now)
   // A disputed report stays as it is until a person retracts it; administrators see the count.
   if (answer === 'wrong') await countAnswer(tx, feedback.consumerId, 'wrong')
-  if (answer === 'not-ours') await markNotOurs(tx, feedback, app, now)
+  if (answer === 'not-ours') {
+    const disown = feedback.recipientRole === 'page' ? disownPage : markNotOurs
+    await disown(tx, feedback, app, now)
+  }
   if (answer === 'stop') await stopFeedback(tx, feedback.consumerId, 'stop', now)
 }
 

@@ -26,7 +26,10 @@ export async function takeBackComplaints(
   now: Date,
 ): Promise<void> {
   if (ids.length === 0) return
-  const complaints = (await listFeedback(tx, ids)).filter(({ kind }) => kind === 'complaint')
+  const complaints = (await listFeedback(tx, ids)).filter(
+    // Others reported the page, too.
+    ({ kind, recipientRole }) => kind === 'complaint' && recipientRole !== 'page',
+  )
   await takeBack(tx, complaints, app, now)
 }
 

@@ -223,7 +223,8 @@ const requests: Record<StopperRole, (page: PageFacts) => string> = {
     'hosted.',
   registrar: ({ host }) =>
     `Please check ${defangedHost(host)} and stop the abuse, for example by suspending the ` +
-    'domain. If the domain belongs to somebody whose site was broken into, please tell the owner instead.',
+    'domain. If the domain belongs to somebody whose site was broken into, please tell the ' +
+    'owner instead.',
 }
 
 const codedNote =

@@ -29,6 +29,8 @@ export type Platform = {
   form?: string
   /** Where the contact is documented. */
   source?: string
+  /** Whether the source is weak, so that no mail is sent until somebody confirms the address. */
+  unconfirmed?: boolean
 }
 
 /** `host`: each host name belongs to a customer. `path`: customers share the host. */

@@ -13,6 +13,8 @@ export type Stopper = {
   /** For abuse reports, the best first; empty when only a form is known, or nothing. */
   addresses: readonly string[]
   form?: string
+  /** Whether the sources of the addresses are weak: an operator writes there, not the program. */
+  isUnconfirmed?: true
 }
 
 /** A network in which addresses of the page's host are. */
@@ -63,9 +65,14 @@ export function stoppersOf(page: FoundPage, { networks, registrar }: LookedUp): 
   ])
 }
 
-function ofPlatform({ name, email, form }: Platform, role: 'platform' | 'redirector'): Stopper {
+function ofPlatform(platform: Platform, role: 'platform' | 'redirector'): Stopper {
+  const { name, email, form, unconfirmed } = platform
   const addresses = email === undefined ? [] : [email]
-  return { role, name, addresses, ...(form !== undefined && { form }) }
+  return {
+    ...{ role, name, addresses },
+    ...(form !== undefined && { form }),
+    ...(unconfirmed === true && { isUnconfirmed: true }),
+  }
 }
 
 function hostOf({ asn, name, contacts }: HostNetwork): Stopper {

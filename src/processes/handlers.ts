@@ -9,11 +9,13 @@ import {
   followOrigins,
   forwardReport,
   handleInbound,
+  notifyPage,
   paceFeedback,
   showForwarded,
 } from '../feedback/queues.ts'
 import type { Forwarding } from '../feedback/select-sendable.ts'
 import { runHandleInbound } from '../feedback/handle-inbound.ts'
+import { runNotifyPage } from '../feedback/notify-page.ts'
 import { runPaceFeedback } from '../feedback/pace-feedback.ts'
 import { runAdviseReporter } from '../letters/advise-reporter.ts'
 import { runSendSummaries } from '../letters/monthly-summary.ts'
@@ -70,6 +72,7 @@ import { runRefreshNetworks } from './refresh-networks.ts'
 type Tools = App &
   Parameters<typeof runAnalyzeReport>[1] &
   Parameters<typeof runForwardReport>[1] &
+  Parameters<typeof runNotifyPage>[1] &
   Parameters<typeof runUnsubscribe>[1] &
   Parameters<typeof runDeliverWebhook>[1] &
   Parameters<typeof runTakeMailed>[1] &
@@ -90,6 +93,7 @@ const TRAINING_MS_MAX = 7_000_000
 export const handledQueues: readonly HandledQueue[] = [
   handled(analyzeReport, runAnalyzeReport),
   handled(findContact, runFindContact),
+  handled(notifyPage, runNotifyPage),
   handled(forwardReport, (jobs, tools) => runForwardReport(jobs, tools, tools.forwarding)),
   handled(showForwarded, (jobs, tools) => runShowForwarded(jobs, tools, tools.forwarding)),
   handled(sendLetter, (jobs, tools) => runSendLetter(jobs, tools, tools.forwarding.relay)),

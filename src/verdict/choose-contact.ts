@@ -118,9 +118,9 @@ function keyOf(address: string): string {
 
 /**
  * The role in which a consumer is notified: abuse desk of the network, address in the CFBL-Address
- * field, marketer, or consumer enrolled for a domain.
+ * field, marketer, consumer enrolled for a domain, or somebody who can stop the page of a message.
  */
-export type RecipientRole = 'network' | 'cfbl' | 'marketer' | 'domain'
+export type RecipientRole = 'network' | 'cfbl' | 'marketer' | 'domain' | 'page'
 
 export type ConsumerSource = 'network' | 'cfbl' | 'marketer' | 'enrollment' | 'operator'
 

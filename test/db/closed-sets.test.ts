@@ -18,6 +18,8 @@ import type { MailSourceKind } from '../../src/db/mail-sources.ts'
 import type { MarketerProposal } from '../../src/db/marketers.ts'
 import type { MassAction, MassOutcome } from '../../src/db/mass-actions.ts'
 import type { ListedModel } from '../../src/db/models.ts'
+import type { StopperRole } from '../../src/mail/page-notice.ts'
+import type { PageNoticeState } from '../../src/db/page-notices.ts'
 import type { Page, PageReport } from '../../src/db/pages.ts'
 import type { ReporterNews } from '../../src/db/reporter-news.ts'
 import type { RelayHow } from '../../src/db/reporter-relays.ts'
@@ -115,7 +117,13 @@ const known: Record<string, string[]> = {
     'merged',
     'shadowed',
   ),
-  feedback_reports_told_as_known: all<RecipientRole>()('network', 'cfbl', 'marketer', 'domain'),
+  feedback_reports_told_as_known: all<RecipientRole>()(
+    'network',
+    'cfbl',
+    'marketer',
+    'domain',
+    'page',
+  ),
   inbound_mails_answer_known: answers,
   inbound_mails_encoding_known: encodings,
   inbound_mails_matched_by_known: all<MatchedBy>()(
@@ -213,6 +221,8 @@ const known: Record<string, string[]> = {
     'name-and-network',
     'all',
   ),
+  page_notices_role_known: all<StopperRole>()('platform', 'redirector', 'host', 'cdn', 'registrar'),
+  page_notices_state_known: all<PageNoticeState>()('spare', 'barred', 'shown', 'queued'),
   page_reports_decision_known: all<NonNullable<PageReport['decision']>>()(
     'phishing',
     'malware',

@@ -62,6 +62,7 @@ test('an empty environment gives a working configuration that sends nothing', ()
     receiveProxies: [],
     checkProxies: [],
     feedbackHourlyMax: 100,
+    pageNoticesDailyMax: 300,
     forwardScope: undefined,
     forwardTo: 'any',
     needsFourEyes: false,

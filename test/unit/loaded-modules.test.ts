@@ -12,9 +12,9 @@ const root = path.join(import.meta.dirname, '../..')
  * everything behind it. Raise a cap only for something that the process really uses.
  */
 const caps: readonly [entry: string, files: number, modules: number][] = [
-  ['processes/web.ts', 660, 1496],
+  ['processes/web.ts', 666, 1502],
   ['processes/front.ts', 111, 305],
-  ['processes/work.ts', 440, 1017],
+  ['processes/work.ts', 446, 1023],
   ['processes/count.ts', 66, 105],
   ['processes/check.ts', 219, 880],
   ['processes/receive/receive.ts', 113, 324],

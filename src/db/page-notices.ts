@@ -1,0 +1,141 @@
+import sql, { bulk } from 'sql-template-tag'
+import type { StopperRole } from '../mail/page-notice.ts'
+import { type FeedbackKey, feedbackName } from './feedback-reports.ts'
+import type { Page } from './pages.ts'
+import type { Db } from './pool.ts'
+import { rowOf, rowsOf, valuesOf } from './rows.ts'
+
+export type PageNoticeState = 'spare' | 'barred' | 'shown' | 'queued'
+
+/** Somebody who can stop a page; see the table for the states. */
+export type PageNotice = {
+  pageId: string
+  /** A mail address, or the address of a form. */
+  contact: string
+  role: StopperRole
+  name: string
+  state: PageNoticeState
+  place: number
+  queuedAt: Date | null
+  /** The feedback report that is the notice. */
+  reportId: string | null
+  number: number | null
+  withdrawalNumber: number | null
+}
+
+const columns = sql`page_id as "pageId", contact, role, name, state, place,
+  queued_at as "queuedAt", report_id as "reportId", number,
+  withdrawal_number as "withdrawalNumber"`
+
+/** Returns those who can stop a page, in the order in which they are asked. */
+export function listPageNotices(db: Db, pageId: string): Promise<PageNotice[]> {
+  return rowsOf(db)`
+    select ${columns} from page_notices where page_id = ${pageId} order by place, contact`
+}
+
+/** Inserts those who can stop a page; leaves known contacts as they are. */
+export async function insertPageNotices(
+  tx: Db,
+  notices: readonly Pick<PageNotice, 'pageId' | 'contact' | 'role' | 'name' | 'state' | 'place'>[],
+  foundAt: Date,
+): Promise<void> {
+  if (notices.length === 0) return
+  const values = notices.map((one) => [
+    ...[one.pageId, one.contact, one.role, one.name, one.state, one.place, foundAt],
+  ])
+  await tx.query(sql`
+    insert into page_notices (page_id, contact, role, name, state, place, found_at)
+    values ${bulk(values)} on conflict (page_id, contact) do nothing`)
+}
+
+/** Stores the feedback report that is the notice, in place of an earlier one that was not sent. */
+export async function markNoticeQueued(
+  tx: Db,
+  { pageId, contact }: Pick<PageNotice, 'pageId' | 'contact'>,
+  { reportId, number }: FeedbackKey,
+  at: Date,
+): Promise<void> {
+  await tx.query(sql`
+    update page_notices set state = 'queued', queued_at = ${at}, report_id = ${reportId},
+      number = ${number}, exact_number = null, withdrawal_number = null
+    where page_id = ${pageId} and contact = ${contact}`)
+}
+
+/** Stores the number of a feedback report that follows a notice. */
+export async function markNoticeFollowed(
+  tx: Db,
+  { pageId, contact }: Pick<PageNotice, 'pageId' | 'contact'>,
+  by: 'exact' | 'withdrawal',
+  number: number,
+): Promise<void> {
+  const column = by === 'exact' ? sql`exact_number` : sql`withdrawal_number`
+  await tx.query(sql`
+    update page_notices set ${column} = ${number}
+    where page_id = ${pageId} and contact = ${contact}`)
+}
+
+/** Stores that the recipient of a notice is not responsible for the page. */
+export async function markNoticeDisowned(
+  tx: Db,
+  { pageId, contact }: Pick<PageNotice, 'pageId' | 'contact'>,
+  at: Date,
+): Promise<void> {
+  await tx.query(sql`
+    update page_notices set disowned_at = ${at}
+    where page_id = ${pageId} and contact = ${contact}`)
+}
+
+/** Returns the contacts that are not responsible for pages of a host, as they answered. */
+export async function listDisowning(db: Db, host: string, since: Date): Promise<Set<string>> {
+  const contacts = await valuesOf(db)`
+    select distinct contact from page_notices join pages on pages.id = page_id
+    where host = ${host} and disowned_at >= ${since}`
+  return new Set(contacts)
+}
+
+/** Returns the number of notices that were queued since an instant. */
+export async function countPageNotices(db: Db, since: Date): Promise<number> {
+  const row = await rowOf(db)<{ notices: number }>`
+    select count(*)::int as notices from page_notices where queued_at >= ${since}`
+  return row?.notices ?? 0
+}
+
+/** The page that a feedback report is about, and what its report knows of it. */
+export type NoticeOfFeedback = FeedbackKey &
+  Pick<PageNotice, 'role' | 'name'> &
+  Pick<
+    Page,
+    | 'key'
+    | 'url'
+    | 'type'
+    | 'state'
+    | 'confirmedBy'
+    | 'imitates'
+    | 'shared'
+    | 'firstSeen'
+    | 'lastSeen'
+    | 'reports'
+  > & { pageId: string; contact: string; reportUrl: string | null }
+
+/** Returns the pages of feedback reports that are notices or follow one, by `feedbackName`. */
+export async function listNoticesOfFeedback(
+  db: Db,
+  reportIds: readonly string[],
+): Promise<Map<string, NoticeOfFeedback>> {
+  if (reportIds.length === 0) return new Map()
+  type Row = NoticeOfFeedback & { exactNumber: number | null; withdrawalNumber: number | null }
+  const { rows } = await db.query<Row>(sql`
+    select page_notices.report_id as "reportId", number, exact_number as "exactNumber",
+      withdrawal_number as "withdrawalNumber", role, name, contact, pages.id as "pageId", key,
+      pages.url, type, pages.state, confirmed_by as "confirmedBy", imitates, shared,
+      first_seen as "firstSeen", last_seen as "lastSeen", reports, page_reports.url as "reportUrl"
+    from page_notices join pages on pages.id = page_notices.page_id
+      left join page_reports on page_reports.page_id = pages.id
+        and page_reports.report_id = page_notices.report_id
+    where page_notices.report_id = any(${reportIds}::uuid[])`)
+  const numbered = rows.flatMap(({ exactNumber, withdrawalNumber, ...row }) => {
+    const numbers = [row.number, exactNumber, withdrawalNumber].filter((one) => one !== null)
+    return numbers.map((number) => [feedbackName({ ...row, number }), row] as const)
+  })
+  return new Map(numbered)
+}

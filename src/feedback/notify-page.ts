@@ -1,0 +1,168 @@
+import type { WorkApp } from '../app.ts'
+import { listPackedAnalyses } from '../db/analyses.ts'
+import { listConsumers } from '../db/consumers.ts'
+import {
+  countPageNotices,
+  insertPageNotices,
+  listDisowning,
+  listPageNotices,
+} from '../db/page-notices.ts'
+import { listPageReports, loadPage, type Page } from '../db/pages.ts'
+import { type Db, inTransaction } from '../db/pool.ts'
+import { unpack } from '../db/rows.ts'
+import { DAY_MS, HOUR_MS } from '../durations.ts'
+import { accusable } from '../phishing/accusable.ts'
+import type { FoundPage } from '../phishing/find-pages.ts'
+import { lookUpPage } from '../phishing/look-up-page.ts'
+import { pageTarget } from '../phishing/page-target.ts'
+import type { HostNetwork, Stopper } from '../phishing/stoppers.ts'
+import type { PlainAnalysis } from '../pieces/analyze.ts'
+import type { JobOutcome } from '../queue/work.ts'
+import { ownNamesOf } from '../verdict/lists/spare.ts'
+import { placeInScope } from '../verdict/site-scope.ts'
+import type { DnsAnswer, Resolve } from '../world.ts'
+import { askRegistries } from './find-contact.ts'
+import { queueNotices } from './page-notices.ts'
+
+type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config' | 'rdap'> & {
+  /** Undefined if this installation asks no DNS server. */
+  dns?: { resolve: Resolve } | undefined
+}
+type Payload = { pageId: string; firstAskedAt?: string | undefined }
+
+/** Time in milliseconds for which a registry or DNS server that is away delays the notices. */
+const PATIENCE_MS = HOUR_MS
+/** Time in milliseconds after which a DNS server that failed is asked again. */
+const AGAIN_MS = 5 * 60_000
+/** For how long in milliseconds the answer "not ours" is valid, as for networks. */
+const DISOWNED_MS = 180 * DAY_MS
+
+/**
+ * Notifies those who can stop confirmed pages: looks them up once per page, and queues one notice
+ * for each of them, up to a number a day. Safe to run again, also while notices are on their way. A
+ * page that is not confirmed any more is skipped.
+ */
+export async function runNotifyPage(
+  payloads: readonly Payload[],
+  app: Needs,
+): Promise<JobOutcome[]> {
+  const outcomes: JobOutcome[] = []
+  for (const payload of payloads) outcomes.push(await notifyPage(payload, app))
+  return outcomes
+}
+
+async function notifyPage(payload: Payload, app: Needs): Promise<JobOutcome> {
+  const { pool, clock, config } = app
+  const { pageId, firstAskedAt = clock().toISOString() } = payload
+  const page = await loadPage(pool, pageId)
+  if (page?.state !== 'confirmed' || config.pageNoticesDailyMax === 0) return 'done'
+  const midnight = Math.floor(clock().getTime() / DAY_MS) * DAY_MS
+  if ((await countPageNotices(pool, new Date(midnight))) >= config.pageNoticesDailyMax) {
+    return { postponedTo: new Date(midnight + DAY_MS), payload: { pageId } }
+  }
+  if ((await listPageNotices(pool, pageId)).length === 0) {
+    const { stoppers, retryAt } = await lookUp(page, app)
+    const isLate = clock().getTime() - Date.parse(firstAskedAt) >= PATIENCE_MS
+    if (retryAt && !isLate) return { postponedTo: retryAt, payload: { pageId, firstAskedAt } }
+    await inTransaction(pool, (tx) => keepStoppers(tx, page, stoppers, app))
+  }
+  await inTransaction(pool, (tx) => queueNotices(tx, pageId, app, clock()))
+  return 'done'
+}
+
+/**
+ * Looks up who can stop a page; nobody, if its owner must not be accused. `retryAt`: when those are
+ * to be asked again who could not answer.
+ */
+async function lookUp(
+  page: Page,
+  app: Needs,
+): Promise<{ stoppers: Stopper[]; retryAt: Date | undefined }> {
+  const url = URL.parse(page.url)
+  const accused = url && accusable(url, ownNamesOf(app.config))
+  if (!accused || 'spared' in accused) return { stoppers: [], retryAt: undefined }
+  const through = await redirectorsOf(page, app.pool)
+  const found: FoundPage = {
+    ...{ url: page.url, links: [page.url], key: page.key, accused, through, shown: [] },
+  }
+  const retries: number[] = []
+  const { rdap, dns, config } = app
+  const stoppers = await lookUpPage(found, {
+    async resolve(name, type): Promise<DnsAnswer> {
+      if (!dns) return { is: 'unknown', why: 'DNS is switched off' }
+      const answer = await dns.resolve(name, type)
+      if (answer.is === 'unknown') retries.push(app.clock().getTime() + AGAIN_MS)
+      return answer
+    },
+    async networkOf(ip): Promise<HostNetwork | undefined> {
+      const { networks, answers } = await askRegistries([ip], app)
+      const answer = answers.get(ip)
+      if (answer?.is === 'later') retries.push(answer.retryAt.getTime())
+      const network = networks.get(ip)?.network
+      if (!network) return undefined
+      const { asn, name, isMuted } = network
+      const isInside =
+        !config.forwardScope || placeInScope(ip, network, config.forwardScope) === 'inside'
+      return { asn, name, contacts: isInside && !isMuted ? network.contacts : [] }
+    },
+    async registrarOf(domain) {
+      const answer = await rdap?.askDomain(domain)
+      if (answer?.is === 'later') retries.push(answer.retryAt.getTime())
+      if (answer?.is !== 'found') return undefined
+      return { registrar: answer.domain.registrar, contacts: answer.contacts }
+    },
+    isShared: () => page.shared,
+  })
+  return { stoppers, retryAt: retries.length > 0 ? new Date(Math.min(...retries)) : undefined }
+}
+
+/** Of how many messages the links are read for redirectors. */
+const READ_MAX = 5
+
+/** The hosts that redirect to a page, from the links of the latest messages. */
+async function redirectorsOf(page: Page, db: Db): Promise<string[]> {
+  const reports = await listPageReports(db, page.id, READ_MAX)
+  const ids = reports.map(({ reportId }) => reportId)
+  const through = new Set<string>()
+  for (const analysis of ids.length > 0 ? await listPackedAnalyses(db, ids) : []) {
+    const { links } = JSON.parse((await unpack(analysis)).toString()) as PlainAnalysis
+    for (const { url } of links) {
+      const target = pageTarget(url)
+      if (target?.url.hostname !== page.host) continue
+      for (const host of target.through) through.add(host)
+    }
+  }
+  return [...through]
+}
+
+/**
+ * Stores who can stop a page. Forms and addresses with weak sources are only shown to operators,
+ * who confirm an address by enrolling it; so is everybody but networks in an installation that
+ * forwards to certain networks only.
+ */
+async function keepStoppers(
+  tx: Db,
+  page: Page,
+  stoppers: readonly Stopper[],
+  { config, clock }: Needs,
+): Promise<void> {
+  const now = clock()
+  const addresses = stoppers.flatMap((one) => one.addresses.map((address) => address.toLowerCase()))
+  const consumers = await listConsumers(tx, addresses)
+  const isConfirmed = (contact: string) => (consumers.get(contact)?.enrolledAt ?? null) !== null
+  const disowning = await listDisowning(tx, page.host, new Date(now.getTime() - DISOWNED_MS))
+  const rows = stoppers.flatMap(({ role, name, addresses, form, isUnconfirmed }) => {
+    const isOutside = config.forwardScope !== undefined && role !== 'host'
+    const mails = addresses.map((address) => {
+      const contact = address.toLowerCase()
+      if (disowning.has(contact)) return { contact, state: 'barred' as const }
+      const isShown = isOutside || (isUnconfirmed === true && !isConfirmed(contact))
+      return { contact, state: isShown ? ('shown' as const) : ('spare' as const) }
+    })
+    const forms = form === undefined ? [] : [{ contact: form, state: 'shown' as const }]
+    return [...mails, ...forms].map((one) => ({ ...one, role, name }))
+  })
+  const notices = rows.map((row, place) => ({ ...row, pageId: page.id, place }))
+  const distinct = new Map(notices.toReversed().map((one) => [one.contact, one]))
+  await insertPageNotices(tx, [...distinct.values()], now)
+}

@@ -1,0 +1,250 @@
+import { simpleParser } from 'mailparser'
+import { expect, test } from 'vitest'
+import { ensureConsumers, markEnrolled } from '../../../src/db/consumers.ts'
+import { listFeedback } from '../../../src/db/feedback-reports.ts'
+import { inTransaction } from '../../../src/db/pool.ts'
+import { takeBackNotices } from '../../../src/feedback/page-notices.ts'
+import { takeAnswer } from '../../../src/feedback/take-answer.ts'
+import { parseOwnAddress } from '../../../src/mail/verp.ts'
+import { retractReport } from '../../../src/reports/change-report.ts'
+import { openNoticingApp } from '../../support/noticed-pages.ts'
+import type { SunkMail } from '../../support/smtp-sink.ts'
+
+const at = await openNoticingApp()
+const { app } = at
+
+let hosts = 0
+/** A host that no other test has, of a domain under a public suffix. */
+const newHost = () => `secure.page-${String.fromCharCode(97 + hosts++).repeat(3)}.com`
+
+async function textOf(mail: SunkMail | undefined): Promise<string> {
+  const { text = '' } = await simpleParser(mail?.raw ?? '')
+  return text.replaceAll('[.]', '.').replace(/\s+/g, ' ')
+}
+
+const noticeOf = async (pageId: string, contact: string) => {
+  const [row] = await app.rows(
+    `select report_id as "reportId", number from page_notices
+     where page_id = $1 and contact = $2`,
+    [pageId, contact],
+  )
+  return row as { reportId: string; number: number }
+}
+
+const answer = async (pageId: string, contact: string, kind: 'resolved' | 'not-ours' | 'stop') =>
+  takeAnswer(at.tools, await noticeOf(pageId, contact), {
+    ...{ answer: kind, how: 'link', said: undefined },
+  })
+
+test('35 reports of a page give one notice for each recipient, without a reporter', async () => {
+  const host = newHost()
+  const tokens = Array.from({ length: 35 }, (_, n) => `t${n}Zq9xK2vLw7RtB41nPs80`)
+  const urls = tokens.map((token) => `https://${host}/login/${token}`)
+  const { pageId } = await at.confirmed(urls, { key: `${host}/login/*` })
+  expect(await at.notify(pageId, pageId)).toEqual(['done', 'done'])
+  await at.notify(pageId)
+  const mails = await at.send()
+  await at.notify(pageId)
+  expect(await at.send()).toEqual([])
+  expect(mails.flatMap(({ to }) => to).toSorted()).toEqual([
+    'abuse@host-net.example',
+    'abuse@registrar.example',
+  ])
+  expect(await at.contacts(pageId)).toEqual([
+    'host abuse@host-net.example sent',
+    'host noc@host-net.example spare',
+    'registrar abuse@registrar.example sent',
+  ])
+  for (const mail of mails) {
+    const text = await textOf(mail)
+    expect(text).toContain('35 email messages')
+    expect(text).toContain(`hxxps://${host}/login/redacted-`)
+    const whole = `${text} ${mail.raw.toString()}`
+    expect(tokens.filter((token) => whole.includes(token))).toEqual([])
+    expect(whole).not.toMatch(/person-m|reporters\.example|provider\.example/)
+    const settings = { domain: app.config.returnPathDomain, secret: app.config.secret }
+    expect(parseOwnAddress(mail.from, settings)).toMatchObject({ is: 'feedback-bounce' })
+  }
+  // Nobody who runs the name servers learns a token.
+  expect(at.asked.filter((name) => tokens.some((token) => name.includes(token)))).toEqual([])
+})
+
+test('an address that independent reporters received is exact', async () => {
+  const url = `https://${newHost()}/go/x7Zq9xK2vLw7RtB41nPs80`
+  const { pageId } = await at.confirmed([url, url, url], { shared: true })
+  await at.notify(pageId)
+  const [mail] = await at.send()
+  expect(await textOf(mail)).toContain(url.replace('https', 'hxxps'))
+})
+
+test('a page that is cleared before the notice leaves is not reported', async () => {
+  const { pageId } = await at.confirmed([`https://${newHost()}/a`])
+  await at.notify(pageId)
+  const cleared = `update pages set state = 'cleared', confirmed_by = null, cleared_at = now()`
+  await app.pool.query(`${cleared} where id = $1`, [pageId])
+  expect(await at.send()).toEqual([])
+  expect(await at.contacts(pageId)).toEqual([
+    'host abuse@host-net.example withdrawn',
+    'host noc@host-net.example spare',
+    'registrar abuse@registrar.example withdrawn',
+  ])
+  const other = await at.confirmed([`https://${newHost()}/b`])
+  await app.pool.query(`${cleared} where id = $1`, [other.pageId])
+  await at.notify(other.pageId)
+  expect(await at.contacts(other.pageId)).toEqual([])
+})
+
+test('if a page is cleared later, those who were notified get one withdrawal', async () => {
+  const { pageId } = await at.confirmed([`https://${newHost()}/c`])
+  await at.notify(pageId)
+  await at.send()
+  const takeBack = () =>
+    inTransaction(app.pool, (tx) => takeBackNotices(tx, pageId, app, app.clock()))
+  await takeBack()
+  await takeBack()
+  const mails = await at.send()
+  expect(mails.flatMap(({ to }) => to).toSorted()).toEqual([
+    'abuse@host-net.example',
+    'abuse@registrar.example',
+  ])
+  expect(await textOf(mails[0])).toContain('We withdraw our notice about this page')
+})
+
+test('"not ours" asks the next contact, and is remembered for the host', async () => {
+  const host = newHost()
+  const { pageId } = await at.confirmed([`https://${host}/d`])
+  await at.notify(pageId)
+  await at.send()
+  expect(await answer(pageId, 'abuse@host-net.example', 'not-ours')).toBe('taken')
+  expect(await answer(pageId, 'abuse@host-net.example', 'not-ours')).toBe('repeated')
+  expect((await at.send()).flatMap(({ to }) => to)).toEqual(['noc@host-net.example'])
+  const other = await at.confirmed([`https://${host}/other`])
+  await at.notify(other.pageId)
+  expect(await at.contacts(other.pageId)).toEqual([
+    'host abuse@host-net.example barred',
+    'host noc@host-net.example queued',
+    'registrar abuse@registrar.example queued',
+  ])
+  await at.send()
+})
+
+test('"removed" is told to the reporters of the page', async () => {
+  const { pageId, reportIds } = await at.confirmed(
+    ['e', 'f'].map((one) => `https://secure.page-removed.com/${one}`),
+  )
+  await at.notify(pageId)
+  await at.send()
+  await answer(pageId, 'abuse@registrar.example', 'resolved')
+  const told = await app.rows(
+    `select report_id as id from report_events where event = 'desk-resolved'
+       and report_id = any($1::uuid[])`,
+    [reportIds],
+  )
+  expect(told.map(({ id }) => id).toSorted()).toEqual(reportIds.toSorted())
+})
+
+test('after a retraction, another report takes its place in the notice', async () => {
+  const { pageId, reportIds } = await at.confirmed(
+    ['g', 'h'].map((one) => `https://secure.page-retracted.com/${one}/Zq9xK2vLw7RtB41nPs80`),
+  )
+  await at.notify(pageId)
+  const { reportId } = await noticeOf(pageId, 'abuse@registrar.example')
+  await retractReport(app, reportId, { isReporter: true })
+  expect(await at.send()).toEqual([])
+  await app.pool.query(`delete from page_reports where report_id = $1`, [reportId])
+  await at.notify(pageId)
+  const mails = await at.send()
+  expect(mails).toHaveLength(2)
+  const [other] = reportIds.filter((id) => id !== reportId)
+  expect((await noticeOf(pageId, 'abuse@registrar.example')).reportId).toBe(other)
+})
+
+test('after its notice was sent, a retraction of one report corrects nothing', async () => {
+  const { pageId } = await at.confirmed([`https://${newHost()}/i`])
+  await at.notify(pageId)
+  await at.send()
+  const { reportId } = await noticeOf(pageId, 'abuse@registrar.example')
+  await retractReport(app, reportId, { isReporter: true })
+  const feedback = await listFeedback(app.pool, [reportId])
+  const aboutPage = feedback.filter(({ recipientRole }) => recipientRole === 'page')
+  expect(aboutPage.map(({ kind, state }) => `${kind} ${state}`)).toEqual([
+    'complaint sent',
+    'complaint sent',
+  ])
+})
+
+test.for([
+  ['a brand', 'https://www.paypal.com/signin'],
+  ['a platform as a whole', 'https://docs.google.com/'],
+  ['a shortener as a whole', 'https://bit.ly/'],
+  ['a popular site', 'https://www.wikipedia.org/wiki/Phishing'],
+  ['our own site', 'https://bounces.test.example/a'],
+])('nobody is notified about %s, even if it is stored as confirmed', async ([, url = '']) => {
+  const { pageId } = await at.confirmed([url])
+  await at.notify(pageId)
+  expect(await at.contacts(pageId)).toEqual([])
+})
+
+test('a page on a platform is reported to the platform alone; a form is shown', async () => {
+  const form = await at.confirmed(['https://bit.ly/3xYzAbC'])
+  await at.notify(form.pageId)
+  expect(await at.contacts(form.pageId)).toEqual([
+    'platform https://bitly.is/reporting-abuse shown',
+  ])
+  const mailed = await at.confirmed(['https://tinyurl.com/3xYzAbC'])
+  await at.notify(mailed.pageId)
+  expect(await at.contacts(mailed.pageId)).toEqual(['platform abuse@tinyurl.com queued'])
+  await at.send()
+})
+
+test('an address with a weak source gets mail only when an operator enrolls it', async () => {
+  const shown = await at.confirmed(['https://cutt.ly/3xYzAbC'])
+  await at.notify(shown.pageId)
+  expect(await at.contacts(shown.pageId)).toEqual([
+    'platform abuse@cutt.ly shown',
+    'platform https://cutt.ly/report shown',
+  ])
+  const wanted = [{ address: 'abuse@cutt.ly', source: 'operator' as const }]
+  const { id = '' } =
+    (await ensureConsumers(app.pool, wanted, new Date())).get('abuse@cutt.ly') ?? {}
+  await markEnrolled(app.pool, id, new Date())
+  const mailed = await at.confirmed(['https://cutt.ly/9aBcDeF'])
+  await at.notify(mailed.pageId)
+  expect(await at.contacts(mailed.pageId)).toContain('platform abuse@cutt.ly queued')
+  await at.send()
+})
+
+test('a stop ends the notices, and the network gets none through another address', async () => {
+  const first = await at.confirmed([`https://${newHost()}/j`])
+  await at.notify(first.pageId)
+  await at.send()
+  await answer(first.pageId, 'abuse@host-net.example', 'stop')
+  const second = await at.confirmed([`https://${newHost()}/k`])
+  await at.notify(second.pageId)
+  expect(await at.contacts(second.pageId)).toEqual([
+    'host abuse@host-net.example spare',
+    'host noc@host-net.example spare',
+    'registrar abuse@registrar.example queued',
+  ])
+})
+
+test('a DNS server that fails is asked again, for an hour', async () => {
+  const host = newHost()
+  at.answers.set(host, { is: 'unknown', why: 'SERVFAIL' })
+  const { pageId } = await at.confirmed([`https://${host}/l`])
+  const [outcome] = await at.notify(pageId)
+  expect(outcome).toMatchObject({ payload: { pageId } })
+  expect(await at.contacts(pageId)).toEqual([])
+})
+
+test('the daily number of notices is limited; the others wait for the next day', async () => {
+  const few = await openNoticingApp({ PAGE_NOTICES_DAILY_MAX: '2' })
+  const [first, second] = [
+    await few.confirmed(['https://secure.page-first.com/']),
+    await few.confirmed(['https://secure.page-second.com/']),
+  ]
+  await few.notify(first.pageId)
+  const [outcome] = await few.notify(second.pageId)
+  expect(outcome).toMatchObject({ payload: { pageId: second.pageId } })
+  expect(await few.contacts(second.pageId)).toEqual([])
+})
