@@ -120,6 +120,7 @@ const variables = z.object({
     .optional(),
   SECURITY_POLICY_URL: z.url({ protocol: /^https$/, error: 'is not an https address' }).optional(),
   LISTS_PUBLIC: z.enum(['yes', 'no']).default('no'),
+  LISTS_PAGES_DELAY_HOURS: wholeNumber(0, 8_760).default(4),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   MESSAGE_BYTES_MAX: count.default(25_000_000),
   BACKUP_DIR: z.string().optional(),
@@ -320,6 +321,8 @@ export function readConfig(env: NodeJS.ProcessEnv, machine: { cores: number; cwd
     dkim: signing(read, machine.cwd),
     /** Feedback reports per hour to an address that did not enroll and has no own limit. */
     feedbackHourlyMax: read.FEEDBACK_HOURLY_MAX,
+    /** Notices a day (UTC) to those who can stop pages; with 0, none is sent. */
+    pageNoticesDailyMax: read.PAGE_NOTICES_DAILY_MAX,
     returnPathDomain: read.RETURN_PATH_DOMAIN.toLowerCase(),
     /**
      * `secret` is undefined until it is created; `keptSecrets` in `processes/data-dir.ts` returns
@@ -365,6 +368,8 @@ export function readConfig(env: NodeJS.ProcessEnv, machine: { cores: number; cwd
     listsZone: read.LISTS_ZONE.toLowerCase(),
     /** Whether anyone may download the lists. */
     listsArePublic: read.LISTS_PUBLIC === 'yes',
+    /** Hours after which the public may read a confirmed page in the feeds. */
+    pagesDelayHours: read.LISTS_PAGES_DELAY_HOURS,
     /** Where alarms about the health of the service are sent. */
     alarms: alarmsOf(read, machine.cwd),
     /** The contact for vulnerability reports; undefined if none is published. */

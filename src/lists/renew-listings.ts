@@ -165,7 +165,7 @@ export async function keepDeserved(
 }
 
 /** Returns a function that says whether a name or its registrable domain is exempted. */
-async function exemptedAmong(
+export async function exemptedAmong(
   pool: Needs['pool'],
   names: readonly string[],
   now: Date,

@@ -77,6 +77,7 @@ test('an empty environment gives a working configuration that sends nothing', ()
     listsDir: '/srv/signalpost/var/lists',
     listsZone: 'lists.signalpost.example',
     listsArePublic: false,
+    pagesDelayHours: 4,
     securityContact: undefined,
     securityPolicy: undefined,
     logLevel: 'info',

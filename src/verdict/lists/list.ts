@@ -5,6 +5,11 @@ export const listNames = ['addresses', 'domains', 'hosts'] as const
 
 export type ListName = (typeof listNames)[number]
 
+/** Feeds of confirmed pages: at once, and some hours later. */
+export const pageFeeds = ['pages', 'pages-delayed'] as const
+
+export type PageFeed = (typeof pageFeeds)[number]
+
 /** Reasons for a listing, in order of increasing severity. */
 export const listCategories = ['spam', 'phishing', 'malware'] as const
 
@@ -87,7 +92,7 @@ export function isLive({ until }: Pick<Listing, 'until'>, now: Date): boolean {
 
 /** Where a list is published, and how long this edition is valid. */
 export type ListEdition = {
-  list: ListName
+  list: ListName | PageFeed
   /** DNS zone of the list, in lower case: `addresses.bl.example`. */
   zone: string
   /** Without a trailing slash. */
@@ -98,10 +103,12 @@ export type ListEdition = {
 }
 
 /** rbldnsd data sets of each list. */
-export const zoneTypes: Readonly<Record<ListName, readonly ZoneType[]>> = {
+export const zoneTypes: Readonly<Record<ListName | PageFeed, readonly ZoneType[]>> = {
   addresses: ['ip4set', 'ip6trie'],
   domains: ['dnset'],
   hosts: ['dnset'],
+  pages: ['ip4set', 'ip6trie', 'dnset'],
+  'pages-delayed': ['ip4set', 'ip6trie', 'dnset'],
 }
 
 export type ZoneType = 'ip4set' | 'ip6trie' | 'dnset'
@@ -143,7 +150,10 @@ export function zoneHeader(edition: ListEdition, type: ZoneType): string {
 /**
  * Formats an entry as a line. An entry in `domains` includes all subdomains; a host entry does not.
  */
-export function zoneLine(listing: Listing, edition: ListEdition): string {
+export function zoneLine(
+  listing: Pick<Listing, 'name' | 'category'> & Pick<ListEdition, 'list'>,
+  edition: ListEdition,
+): string {
   const { list, name, category } = listing
   const subject = list === 'domains' ? `.${name}` : name
   if (category === 'spam') return `${subject}\n`
@@ -164,14 +174,40 @@ function meaningOf(category: Listing['category'], { publicUrl }: ListEdition): s
 /** The file that lists all other files; written last. */
 export const MANIFEST = 'manifest.json'
 
-/** Returns the file names of a list: `addresses.ip4set`, `addresses.ip6trie`, `addresses.json` … */
-export function fileNamesOf(list: ListName): string[] {
-  return [...zoneTypes[list], 'json', 'txt'].map((ending) => `${list}.${ending}`)
+const pageEndings = ['rpz', 'txt', 'hosts.txt', 'jsonl', 'csv'] as const
+
+/**
+ * Returns the file names of a list: `addresses.ip4set`, `addresses.ip6trie`, `addresses.json` … Of
+ * the feed in MISP's format, only the file that leads to the others.
+ */
+export function fileNamesOf(list: ListName | PageFeed): string[] {
+  const misp = isPageFeed(list) ? [`${mispFolderOf(list)}/${MANIFEST}`] : []
+  const endings = isPageFeed(list) ? pageEndings : ['json', 'txt']
+  return [...[...zoneTypes[list], ...endings].map((ending) => `${list}.${ending}`), ...misp]
 }
 
-export const listFileNames: readonly string[] = [...listNames.flatMap(fileNamesOf), MANIFEST]
+function isPageFeed(list: ListName | PageFeed): list is PageFeed {
+  return pageFeeds.some((feed) => feed === list)
+}
+
+/** Returns the folder of a feed in MISP's format. */
+export function mispFolderOf(feed: PageFeed): string {
+  return `${feed}-misp`
+}
+
+/** Returns the feed to which a published file belongs; undefined for other lists. */
+export function pageFeedOf(file: string): PageFeed | undefined {
+  return pageFeeds.find((feed) => file.startsWith(`${feed}.`) || file.startsWith(`${feed}-misp/`))
+}
+
+/** Whether a published file has this name. */
+export function isListFile(name: string): boolean {
+  if (name === MANIFEST) return true
+  if ([...listNames, ...pageFeeds].some((list) => fileNamesOf(list).includes(name))) return true
+  return /^pages(?:-delayed)?-misp\/(?:hashes\.csv|[0-9a-f-]{36}\.json)$/.test(name)
+}
 
 /** Returns the zone of a list, a subdomain of the configured zone. */
-export function zoneOf(list: ListName, { listsZone }: { listsZone: string }): string {
+export function zoneOf(list: ListName | PageFeed, { listsZone }: { listsZone: string }): string {
   return `${list}.${listsZone}`
 }

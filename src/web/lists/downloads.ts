@@ -5,19 +5,22 @@ import { type Request, type Response, Router } from 'express'
 import { z } from 'zod'
 import {
   fileNamesOf,
+  isListFile,
   listCategories,
   listCodes,
-  listFileNames,
   listNames,
   MANIFEST,
+  pageFeedOf,
+  pageFeeds,
 } from '../../verdict/lists/list.ts'
+import { authenticateRequest } from '../authenticate.ts'
 import { sendPage } from '../pages/render.ts'
 import { requireReporter } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 
-type Needs = Pick<Site, 'config'>
+type Needs = Pick<Site, 'config' | 'credentials'>
 
 const FRESH_SECONDS = 300
 const manifestSchema = z.object({
@@ -26,33 +29,56 @@ const manifestSchema = z.object({
   lists: z.record(z.string(), z.object({ zone: z.string(), entries: z.number() })),
 })
 
-/** The list downloads: public if configured, otherwise for people with a role. */
+/**
+ * The list downloads: public if configured, otherwise for people with a role and their programs.
+ * The public gets the feed of confirmed pages with a delay.
+ */
 export function downloadRoutes(site: Needs): Router {
   const router = Router()
-  router.get('/lists', (req, res) => {
-    requireAccess(req, site)
-    return sendLists(req, res, site)
+  router.get('/lists', async (req, res) => {
+    await sendLists(req, res, site, await readerOf(req, site))
   })
-  router.get('/lists/:file', (req, res) => {
-    requireAccess(req, site)
-    return sendFile(req, res, site, req.params.file)
+  router.get(['/lists/:file', '/lists/:folder/:file'], async (req, res) => {
+    const { folder, file } = req.params as { folder?: string; file: string }
+    const name = folder === undefined ? file : `${folder}/${file}`
+    const reader = await readerOf(req, site)
+    if (!mayRead(name, reader, site)) {
+      throw new ProblemError('not-allowed', 'The public gets this feed with a delay.')
+    }
+    await sendFile(req, res, site, name)
   })
   return router
 }
 
-function requireAccess(req: Request, { config }: Needs): void {
-  if (config.listsArePublic || requireReporter(req).role !== null) return
+/** Who reads: somebody with a role, or the public. */
+type Reader = 'with role' | 'public'
+
+async function readerOf(req: Request, { config, credentials }: Needs): Promise<Reader> {
+  if (req.headers.authorization !== undefined) {
+    await authenticateRequest(req, credentials, ['bearer', 'basic'], 'viewer')
+    return 'with role'
+  }
+  const isPublic = config.listsArePublic
+  const reporter = isPublic ? visitOf(req).reporter : requireReporter(req)
+  if (reporter && reporter.role !== null) return 'with role'
+  if (isPublic) return 'public'
   throw new ProblemError('not-allowed', 'These lists are not public.')
 }
 
-async function sendLists(req: Request, res: Response, { config }: Needs): Promise<void> {
+function mayRead(file: string, reader: Reader, { config }: Needs): boolean {
+  const isDelayed = pageFeedOf(file) === 'pages' && config.pagesDelayHours > 0
+  return reader === 'with role' || !isDelayed
+}
+
+async function sendLists(req: Request, res: Response, site: Needs, reader: Reader): Promise<void> {
   const { texts } = visitOf(req)
-  const manifest = await readManifest(config.listsDir)
-  const lists = listNames.map((list) => ({
-    name: texts(`lists.names.${list}`),
-    files: fileNamesOf(list),
-    ...manifest?.lists[list],
-  }))
+  const manifest = await readManifest(site.config.listsDir)
+  const lists = [...listNames, ...pageFeeds].flatMap((list) => {
+    const files = fileNamesOf(list).filter((file) => mayRead(file, reader, site))
+    if (files.length === 0) return []
+    const name = texts(`lists.names.${list}`, { hours: site.config.pagesDelayHours })
+    return { name, files, ...manifest?.lists[list] }
+  })
   const codes = listCategories.map((category) => ({
     code: listCodes[category],
     meaning: texts(`lists.downloads.meanings.${category}`),
@@ -67,19 +93,15 @@ async function readManifest(folder: string) {
 }
 
 /** Sends a list from one open file, so that a new edition does not affect a running download. */
-async function sendFile(
-  req: Request,
-  res: Response,
-  { config }: Needs,
-  name: string,
-): Promise<void> {
-  if (!listFileNames.includes(name)) throw new ProblemError('not-found', 'List not found.')
+async function sendFile(req: Request, res: Response, site: Needs, name: string): Promise<void> {
+  const { config } = site
+  if (!isListFile(name)) throw new ProblemError('not-found', 'List not found.')
   const handle = await open(path.join(config.listsDir, name)).catch(absent)
   if (!handle) throw new ProblemError('not-found', 'This list has not been published yet.')
   try {
     await sendOpen(req, res, handle, {
       name,
-      caching: config.listsArePublic ? 'public' : 'private',
+      caching: mayRead(name, 'public', site) && config.listsArePublic ? 'public' : 'private',
     })
   } finally {
     await handle.close()
@@ -98,8 +120,7 @@ async function sendOpen(
   res.setHeader('last-modified', mtime.toUTCString())
   res.setHeader('cache-control', `${caching}, max-age=${FRESH_SECONDS}`)
   if (isKnown(req, etag, mtime)) return void res.status(304).end()
-  const type = name.endsWith('.json') ? 'application/json' : 'text/plain'
-  res.setHeader('content-type', `${type}; charset=utf-8`)
+  res.setHeader('content-type', `${typeOf(name)}; charset=utf-8`)
   res.setHeader('content-length', size)
   if (req.method === 'HEAD' || size === 0) return void res.end()
   // A client that disconnects needs no response.
@@ -118,6 +139,12 @@ function isKnown(req: Request, etag: string, mtime: Date): boolean {
   }
   const since = Date.parse(req.headers['if-modified-since'] ?? '')
   return Math.floor(mtime.getTime() / 1_000) * 1_000 <= since
+}
+
+function typeOf(name: string): string {
+  if (name.endsWith('.json')) return 'application/json'
+  if (name.endsWith('.jsonl')) return 'application/jsonl'
+  return name.endsWith('.csv') ? 'text/csv' : 'text/plain'
 }
 
 function absent(error: unknown): undefined {

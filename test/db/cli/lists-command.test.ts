@@ -32,7 +32,7 @@ test('the lists are published and looked up on the command line', async () => {
     )
     expect(published).toMatchObject({ code: 0, stderr: '' })
     expect(json(published)).toMatchObject({ lists: { addresses: { entries: 1 } } })
-    expect(await readdir(folder)).toHaveLength(11)
+    expect(await readdir(folder)).toHaveLength(29)
     expect(json(shown)).toMatchObject({ is_listed: true, listed: [{ times: 1 }] })
     expect(json(other)).toEqual({ name: 'good.example', is_listed: false, listed: [] })
     expect(dropped?.code).toBe(2)

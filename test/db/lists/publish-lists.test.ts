@@ -85,7 +85,7 @@ test('a bad reputation is listed in every format and in the manifest', async () 
   })
   expect(JSON.parse(await read('manifest.json'))).toEqual(manifest)
   expect(manifest?.lists).toMatchObject({ addresses: { entries: 2 }, hosts: { entries: 1 } })
-  expect(manifest?.files).toHaveLength(10)
+  expect(manifest?.files).toHaveLength(30)
   expect((await readdir(folder)).filter((name) => name.startsWith('.'))).toEqual([])
 })
 

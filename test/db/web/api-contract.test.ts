@@ -66,7 +66,7 @@ test('the document contains exactly what the routers serve', () => {
     ...routesOf(contractRoutes(nothing)),
   ]
   const told = apiOperations
-    .filter(({ chapter, id }) => chapter !== 'Mail servers' && id !== 'get-list')
+    .filter(({ chapter, id }) => chapter !== 'Mail servers' && !id.startsWith('get-list'))
     .map(({ method, path }) => `${method} ${path}`)
   expect(told.toSorted()).toEqual(served.toSorted())
 })

@@ -40,7 +40,7 @@ const openPosts = [
   ...['/consumers/:token', '/consumers/:token/reports', '/report/share'],
 ]
 /** The downloads of lists that are not public need a role. */
-const forRoles = ['/lists', '/lists/:file']
+const forRoles = ['/lists', '/lists/:file', '/lists/:folder/:file']
 const watched = '/metrics'
 
 type Holder = { role: Role | null; browser: Browser; token: string }
@@ -80,10 +80,15 @@ test('the lists name existing routes, and most routes are for signed-in people',
 })
 
 test.for(uses)('$method $route is open to all, or to every account with a session', async (use) => {
-  // A token is for the API only: these routes treat its holder as a stranger.
+  // A token is for the API and the lists only: other routes treat its holder as a stranger.
   const tokens = [undefined, ...people.map(({ token }) => token)]
+  const takesToken = (token: string | undefined) => {
+    return token !== undefined && forRoles.includes(use.route)
+  }
   const answers = await Promise.all(tokens.map((token) => ask(use, stranger, token)))
-  expect(answers.map(leadsToSignIn)).toEqual(tokens.map(() => !use.isOpen))
+  expect(answers.map(leadsToSignIn)).toEqual(
+    tokens.map((token) => !use.isOpen && !takesToken(token)),
+  )
   if (use.route === '/sign-out') return
   const check = async ({ role, browser }: Holder) => {
     const answer = await ask(use, browser)

@@ -105,6 +105,7 @@ export async function askForAll(
 ): Promise<void> {
   const parts: Record<string, string> = {
     ...{ id: 'none', name: 'shop.example', file: 'domains.json' },
+    ...{ folder: 'pages-delayed-misp', part: 'manifest.json' },
     ...{ queue: 'analyze-report', number },
   }
   for (const operation of apiOperations) {

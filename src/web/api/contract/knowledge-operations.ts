@@ -28,6 +28,30 @@ const learned = {
   example: { body: 'message' },
 } as const
 
+const list = {
+  method: 'get',
+  chapter: 'Reputation',
+  description:
+    'Use If-None-Match. Lists that are not public, and feeds without a delay, need credentials ' +
+    'with the role viewer. Without any, a list that is not public redirects to the sign-in page.',
+  need: 'nothing',
+  answers: {
+    200: {
+      description: 'The file.',
+      content: {
+        'text/plain': 'text',
+        'application/json': 'text',
+        'application/jsonl': 'text',
+        'text/csv': 'text',
+      },
+    },
+    303: { description: 'Redirect to the sign-in page.', headers: ['Location'] },
+    304: { description: 'Not modified.' },
+    403: { description: 'The role is missing.', content: { 'text/html': 'text' } },
+    404: { description: 'List not found.', content: { 'text/html': 'text' } },
+  },
+} as const
+
 /** The operations that return stored knowledge, for programs and for mail servers. */
 export const knowledgeOperations = {
   'look-up': {
@@ -54,24 +78,16 @@ export const knowledgeOperations = {
     example: { query: '?value=198.51.100.23' },
   },
   'get-list': {
-    method: 'get',
+    ...list,
     path: '/lists/{file}',
-    chapter: 'Reputation',
-    summary: 'Download a list',
-    description:
-      'A zone file for rbldnsd, or JSON. Use If-None-Match. If the lists are not public, anyone ' +
-      'who is not signed in as an administrator is redirected to the sign-in page.',
-    need: 'nothing',
+    summary: 'Download a list or a feed of phishing pages',
     parameters: { path: z.object({ file: z.string() }) },
-    answers: {
-      200: {
-        description: 'The list.',
-        content: { 'text/plain': 'text', 'application/json': 'text' },
-      },
-      303: { description: 'Redirect to the sign-in page.', headers: ['Location'] },
-      304: { description: 'Not modified.' },
-      404: { description: 'List not found.', content: { 'text/html': 'text' } },
-    },
+  },
+  'get-list-part': {
+    ...list,
+    path: '/lists/{folder}/{part}',
+    summary: 'Download a file of the MISP feed of phishing pages',
+    parameters: { path: z.object({ folder: z.string(), part: z.string() }) },
   },
   check: {
     ...checked,

@@ -1,0 +1,27 @@
+import type { Db } from './pool.ts'
+import { rowsOf } from './rows.ts'
+
+/** A page that was confirmed before it was cleared. */
+export type ClearedPage = {
+  id: string
+  url: string
+  host: string
+  scope: 'host' | 'path'
+  confirmedAt: Date
+  clearedAt: Date
+}
+
+/**
+ * Returns the pages that were cleared since an instant, in the order of their ids, whose exact URL
+ * independent reporters received.
+ */
+export function readClearedPages(
+  db: Db,
+  which: { since: Date; limit: number },
+): Promise<ClearedPage[]> {
+  return rowsOf(db)`
+    select id, url, host, scope, confirmed_at as "confirmedAt", cleared_at as "clearedAt" from pages
+    where state = 'cleared' and shared and confirmed_at is not null
+      and cleared_at >= ${which.since}
+    order by id limit ${which.limit}`
+}

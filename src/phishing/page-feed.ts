@@ -1,0 +1,104 @@
+import { dateOf, HOUR_MS } from '../durations.ts'
+import { parseIp } from '../mail/ip.ts'
+
+/** A confirmed page, as far as feeds use it. */
+export type FedPage = {
+  id: string
+  url: string
+  host: string
+  /** What is accused: the host, or only this page, because others have pages on the host. */
+  scope: 'host' | 'path'
+  type: 'phishing' | 'malware'
+  confirmedBy: 'person' | 'reporters'
+  confirmedAt: Date
+  imitates: string | null
+  firstSeen: Date
+  lastSeen: Date
+}
+
+/** A page in JSON and CSV. It reveals neither single reports nor the times at which they came. */
+export type FeedEntry = {
+  id: string
+  url: string
+  host: string
+  scope: 'host' | 'path'
+  category: 'phishing' | 'malware'
+  /** The brand that the messages pretend to come from. */
+  imitates: string | null
+  /** Days in UTC. */
+  first_seen: string
+  last_seen: string
+  /** To the hour. */
+  confirmed_at: string
+  /** How sure it is, 0 to 100. */
+  confidence: number
+}
+
+/** Confidence in percent: of pages that a person of the site saw, and of others. */
+const confidences = { person: 95, reporters: 75 } as const
+
+/** Returns what is published about a page. `id` names it in all editions. */
+export function feedEntry(page: FedPage, id: string): FeedEntry {
+  const { url, host, scope, type, imitates } = page
+  return {
+    ...{ id, url, host, scope, category: type, imitates },
+    first_seen: dateOf(page.firstSeen),
+    last_seen: dateOf(page.lastSeen),
+    confirmed_at: `${hourOf(page.confirmedAt).toISOString().slice(0, 19)}Z`,
+    confidence: confidences[page.confirmedBy],
+  }
+}
+
+/** Returns the start of the hour. */
+export function hourOf(at: Date): Date {
+  return new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS)
+}
+
+const csvColumns = [
+  ...(['id', 'url', 'host', 'scope', 'category', 'imitates'] as const),
+  ...(['first_seen', 'last_seen', 'confirmed_at', 'confidence'] as const),
+] satisfies (keyof FeedEntry)[]
+
+/** The first line of the CSV file (RFC 4180). */
+export const csvHeader = `${csvColumns.join(',')}\r\n`
+
+export function csvLine(entry: FeedEntry): string {
+  return `${csvColumns.map((name) => csvField(entry[name])).join(',')}\r\n`
+}
+
+function csvField(value: string | number | null): string {
+  const text = String(value ?? '')
+  // A spreadsheet runs what begins with one of these signs.
+  const inert = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert
+}
+
+/** Longest name in an RPZ zone: the name of the zone follows it, and both have 253 characters. */
+const RPZ_NAME_CHARS_MAX = 180
+const RPZ_TTL_SECONDS = 600
+
+/**
+ * Returns the start of a response policy zone. Its names are relative, so every resolver can name
+ * the zone as it likes. Secondary servers drop it when it is not renewed for three days.
+ */
+export function rpzHeader({ zone, madeAt }: { zone: string; madeAt: Date }): string {
+  const serial = Math.floor(madeAt.getTime() / 1_000)
+  return [
+    `; Hosts of phishing pages, made ${madeAt.toISOString()}`,
+    `$TTL ${RPZ_TTL_SECONDS}`,
+    `@ SOA localhost. hostmaster.${zone}. ${serial} 600 300 259200 ${RPZ_TTL_SECONDS}`,
+    '@ NS localhost.',
+    '',
+  ].join('\n')
+}
+
+/** Returns the line by which a resolver answers that the host does not exist. */
+export function rpzLine(host: string): string {
+  return `${host} CNAME .\n`
+}
+
+/** Whether an RPZ zone can contain a host: a name, not an address, which nobody looks up. */
+export function isRpzName(host: string): boolean {
+  const isName = /^(?:[a-z0-9_-]{1,63}\.)+[a-z0-9-]{2,63}$/.test(host)
+  return isName && host.length <= RPZ_NAME_CHARS_MAX && parseIp(host) === undefined
+}
