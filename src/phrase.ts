@@ -103,6 +103,7 @@ export const phraseParameters = {
   'kind-changed': ['kind'],
   'retracted-by-reporter': [],
   'retracted-by-administrator': [],
+  'restored-by-reporter': [],
   'judged-by-person': [],
   'letter-of-ours': [],
   'message-of-simulation': [],

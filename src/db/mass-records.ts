@@ -9,6 +9,12 @@ import type { Report, ReportState } from './reports.ts'
 import type { RecipientRole } from '../verdict/choose-contact.ts'
 import { rowOf, rowsOf } from './rows.ts'
 
+/**
+ * The action under which a retraction by the reporter is recorded, until the retraction is undone
+ * or becomes final.
+ */
+export const OWN_RETRACTION = '00000000-0000-0000-0000-000000000000'
+
 /** A feedback report before an action on its report. */
 export type RecordedFeedback = Pick<FeedbackKey, 'number'> & {
   consumerId: string
@@ -273,6 +279,24 @@ export async function listRecorded(db: Db, actionId: string, limit: number): Pro
   const rows = await rowsOf(db)<{ id: string }>`
     select report_id as id from mass_action_records
     where action_id = ${actionId} order by report_id limit ${limit}`
+  return rows.map(({ id }) => id)
+}
+
+/** Lets a retraction by the reporter be final from now on, as if it were long ago. */
+export async function outdateOwnRetraction(tx: Db, reportId: string): Promise<void> {
+  await tx.query(sql`update mass_action_records set taken_at = ${new Date(0)}
+    where ${isId('report_id', reportId)} and action_id = ${OWN_RETRACTION}`)
+}
+
+/** Returns some reports that an action changed before an instant, by their ids. */
+export async function listRecordedBefore(
+  db: Db,
+  actionId: string,
+  { before, limit }: { before: Date; limit: number },
+): Promise<string[]> {
+  const rows = await rowsOf(db)<{ id: string }>`
+    select report_id as id from mass_action_records
+    where action_id = ${actionId} and taken_at <= ${before} order by report_id limit ${limit}`
   return rows.map(({ id }) => id)
 }
 

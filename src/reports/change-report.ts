@@ -1,6 +1,7 @@
 import { removeAnalyses } from '../db/analyses.ts'
 import { insertAudit } from '../db/audit-log.ts'
 import { withdrawFeedback } from '../db/feedback-waiting.ts'
+import { outdateOwnRetraction } from '../db/mass-records.ts'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
 import {
   addComment,
@@ -67,6 +68,8 @@ async function changeEach(tx: Db, changes: readonly KindChange[], now: Date): Pr
       continue
     }
     if (!(await changeKind(tx, change))) continue
+    // The new statement replaces the retraction, which can no longer be undone.
+    if (report.isRetracted) await outdateOwnRetraction(tx, reportId)
     const withdrawn = await withdrawFeedback(tx, reportId, now)
     const phrases = [
       phrase('kind-changed', { kind: kind === 'not-spam' ? 'wanted' : kind }),

@@ -50,6 +50,7 @@ import { systemRandom, uuidv7 } from '../world.ts'
 import { retractIn } from './change-report.ts'
 import { eraseAccount, SAMPLE_DOMAIN } from './queues.ts'
 import { settleReports } from './restore-reports.ts'
+import { endUndo } from './undo-retraction.ts'
 
 const TOKEN_BYTES = 24
 
@@ -292,10 +293,14 @@ async function eraseNextPage(
   const now = app.clock()
   const isPatient = now.getTime() - erasure.askedAt.getTime() < PATIENCE_MS
   const work = { erasure, account, isPatient, now }
+  const retracted = reports.filter(({ state }) => state === 'retracted').map(({ id }) => id)
+  // Their desks are notified first; the next pass continues with them.
+  const ended = new Set(await endUndo(tx, retracted, app, now))
+  const ready = reports.filter(({ id }) => !ended.has(id))
   const done =
     erasure.how === 'keep'
-      ? await keepReports(tx, reports, work, app)
-      : await dropReports(tx, reports, work, app)
+      ? await keepReports(tx, ready, work, app)
+      : await dropReports(tx, ready, work, app)
   const last = reports.at(-1)
   if (last && reports.length === REPORTS_AT_ONCE) {
     await markErasure(tx, erasure.id, { state: 'under-way', done, afterId: last.id })

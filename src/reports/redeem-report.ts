@@ -9,6 +9,7 @@ import { reconsiderPages } from '../pages/look-for-pages.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { redeemCounted } from './count-reports.ts'
 import type { redeemReport } from './queues.ts'
+import { listRestorable } from './undo-retraction.ts'
 
 const AGAIN_MS = 5_000
 
@@ -17,7 +18,8 @@ const AGAIN_MS = 5_000
  * analysis were never counted, and a second run has no effect. A report retracted by an
  * administrator counts against its reporter as overruled. Recipients of a complaint are notified
  * once of its retraction (RFC 6430), also if the report was changed to "not spam" while the
- * complaint was being sent. Reports that are now held are reversed too.
+ * complaint was being sent; but not while its reporter can undo the retraction. Reports that are
+ * now held are reversed too.
  */
 export async function runRedeemReport(
   payloads: readonly z.infer<typeof redeemReport.payload>[],
@@ -45,8 +47,9 @@ export async function runRedeemReport(
       'new-analysis',
       now,
     )
+    const restorable = await listRestorable(tx, idsOf(false))
     const noComplaints = reports.filter(
-      (report) => report.state !== 'received' && !isComplaint(report),
+      (report) => report.state !== 'received' && !isComplaint(report) && !restorable.has(report.id),
     )
     await takeBackComplaints(
       tx,

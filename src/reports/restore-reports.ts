@@ -39,6 +39,7 @@ import {
 } from '../db/reports.ts'
 import { giveBackFeedback, recordFeedback } from '../feedback/give-back-feedback.ts'
 import { findContact } from '../feedback/queues.ts'
+import { HOUR_MS } from '../durations.ts'
 import { queueWebhooks } from '../people/deliver-webhooks.ts'
 import { phrase } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
@@ -47,8 +48,16 @@ import { analyzeReport, redeemReport } from './queues.ts'
 
 type Needs = Pick<App, 'boss' | 'clock'>
 
-/** The action on many reports whose changes are recorded or undone. */
-type ActionOfReports = { id: string; isRetraction: boolean }
+/** Time in milliseconds during which an action on reports can be undone. */
+export const UNDO_MS = HOUR_MS
+
+/** The action whose changes are undone. */
+type ActionOfReports = {
+  id: string
+  isRetraction: boolean
+  /** Whether its reporter retracted the report, and restores it. */
+  isOwn?: true
+}
 
 /**
  * Locks the reports that are in one of the states `from`, and records their current state. The
@@ -143,8 +152,9 @@ async function restore(
   await removeMassRecords(tx, action.id, [id])
   if (action.isRetraction) await replaceRetractions(tx, id, record.takenAt)
   const isByRules = report.correctedAs !== null && record.correctedAs === null
-  const phrases = [phrase('action-undone'), ...(isByRules ? [phrase('judged-by-rules-again')] : [])]
-  await insertEvents(tx, [eventNow(app.clock, id, 'redriven', phrases)])
+  const undone = phrase(action.isOwn ? 'restored-by-reporter' : 'action-undone')
+  const phrases = [undone, ...(isByRules ? [phrase('judged-by-rules-again')] : [])]
+  await insertEvents(tx, [eventNow(app.clock, id, action.isOwn ? 'changed' : 'redriven', phrases)])
   if (since === 'changed') return applyChange(tx, id, isTakenBack, app)
   if (since === 'retracted') {
     const isOverruled = await wasOverruled(tx, id, record.takenAt)
@@ -192,7 +202,10 @@ async function statementSince(
     kind !== record.kind || isConfirmed !== record.isConfirmed || shadow !== record.shadow
   if (isOther || (isRetraction && state !== 'retracted')) return 'changed'
   const events = await listEvents(tx, report.id)
-  const isSince = events.some(({ event, at }) => at > record.takenAt && changes.includes(event))
+  const isSince = events.some(({ event, at, phrases: [first] }) => {
+    const isStatement = changes.includes(event) && first?.code !== 'restored-by-reporter'
+    return isStatement && at > record.takenAt
+  })
   return isSince ? 'changed' : undefined
 }
 

@@ -24,10 +24,10 @@ import {
 import { insertAudit } from '../db/audit-log.ts'
 import { listRecorded, listUnsettled, markSettled } from '../db/mass-records.ts'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
-import { HOUR_MS } from '../durations.ts'
 import { send } from '../queue/boss.ts'
 import type { JobOutcome } from '../queue/work.ts'
-import { settleReports } from '../reports/restore-reports.ts'
+import { settleReports, UNDO_MS } from '../reports/restore-reports.ts'
+import { endLateUndos } from '../reports/undo-retraction.ts'
 import { uuidv7 } from '../world.ts'
 import { listFound, openSearch } from './find-reports.ts'
 import {
@@ -45,8 +45,7 @@ export const MASS_MAX = 100_000
 const SELECTED_MAX = 500
 const PER_MINUTE = 3_000
 const PER_MINUTE_MAX = 6_000
-/** Time in milliseconds during which an action can be undone, and between two steps. */
-export const UNDO_MS = HOUR_MS
+/** Time in milliseconds between two steps. */
 const STEP_MS = 1_000
 const STEPS_A_MINUTE = 60
 
@@ -239,7 +238,8 @@ async function auditUndone(tx: Db, { id, undoneBy }: MassAction, at: Date): Prom
 const SETTLED_AT_ONCE = 500
 
 /** Makes actions final, the oldest first, so that what they say about reporters keeps its order. */
-export async function runSettleActions(app: Pick<App, 'pool' | 'clock'>): Promise<void> {
+export async function runSettleActions(app: Pick<App, 'pool' | 'boss' | 'clock'>): Promise<void> {
+  await endLateUndos(app)
   const before = new Date(app.clock().getTime() - UNDO_MS)
   for (const { id, isOver } of await listUnsettled(app.pool, before)) {
     while (await inTransaction(app.pool, (tx) => settleSome(tx, id, app)));

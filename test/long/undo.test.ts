@@ -5,12 +5,12 @@ import { inTransaction, type Pool } from '../../src/db/pool.ts'
 import { findReporter } from '../../src/db/reporters.ts'
 import { changeReports, retractReport } from '../../src/reports/change-report.ts'
 import { beginErasure, runEraseAccount } from '../../src/reports/erase-account.ts'
+import { UNDO_MS } from '../../src/reports/restore-reports.ts'
 import {
   describeMassAction,
   runActOnReports,
   runSettleActions,
   startMassAction,
-  UNDO_MS,
   undoMassAction,
 } from '../../src/search/mass-actions.ts'
 import { massEffects, type MassKind, massKinds } from '../../src/search/mass-effects.ts'

@@ -4,7 +4,7 @@ import type { KeptAnalysis } from '../../db/analyses.ts'
 import { listReporterPage } from '../../db/export-rows.ts'
 import type { Db } from '../../db/pool.ts'
 import type { ReportEvent } from '../../db/report-events.ts'
-import { findRawMessage, type Report } from '../../db/reports.ts'
+import { findRawMessage, listReportsByIds, type Report } from '../../db/reports.ts'
 import type { Phrase } from '../../phrase.ts'
 import { confirmReport, retractReport } from '../../reports/change-report.ts'
 import {
@@ -16,6 +16,7 @@ import {
 } from '../../reports/own-reports.ts'
 import type { SameReports } from '../../reports/same-reports.ts'
 import { findReportOrSpooled } from '../../reports/take-spooled.ts'
+import { restoreOwnReport, takeReportBack } from '../../reports/undo-retraction.ts'
 import { inEnglish } from '../../texts/phrases.ts'
 import { symbolScore, symbolsForReporters } from '../../verdict/verdict.ts'
 import { drawWalk } from '../../verdict/walk-picture.ts'
@@ -240,7 +241,7 @@ function originJson(analysis: KeptAnalysis | undefined): ReportJson['origin'] {
   }
 }
 
-/** Reports: submit, read, retract and confirm. */
+/** Reports: submit, read, retract, restore and confirm. */
 export function reportHandlers(site: Site) {
   const { pool } = site
   return {
@@ -259,11 +260,18 @@ export function reportHandlers(site: Site) {
     },
     async 'retract-report'(call) {
       const { report, reader } = await requireOwnReport(call, site, 'analyst')
-      const isReporter = reader === 'owner'
-      const by = isReporter ? { isReporter } : { isReporter, administratorId: call.caller.id }
-      await retractReport(site, report.id, by)
+      const overruledBy = { isReporter: false, administratorId: call.caller.id } as const
+      if (reader === 'owner') await takeReportBack(site, report.id)
+      else await retractReport(site, report.id, overruledBy)
       const retracted = { ...report, state: 'retracted' as const }
       sendJson(call.res, 200, await describeReport(pool, retracted), reader)
+      return undefined
+    },
+    async 'restore-report'(call) {
+      const { report } = await requireOwnReport(call, site, undefined)
+      await restoreOwnReport(site, report.id)
+      const [restored = report] = await listReportsByIds(pool, [report.id])
+      sendJson(call.res, 200, await describeReport(pool, restored), 'owner')
       return undefined
     },
     async 'confirm-report'(call) {

@@ -2,8 +2,9 @@ import { type Request, type Response, Router } from 'express'
 import { listFeedback } from '../../db/feedback-reports.ts'
 import { findRawMessage, type Report, type ReportKind } from '../../db/reports.ts'
 import { storableText } from '../../mail/text.ts'
-import { confirmReport, retractReport } from '../../reports/change-report.ts'
+import { confirmReport } from '../../reports/change-report.ts'
 import { findOwnReports, ownOutcomes, type OwnSearch } from '../../reports/own-reports.ts'
+import { restoreOwnReport, takeReportBack } from '../../reports/undo-retraction.ts'
 import { type FormReader, readShortForm } from '../pages/form.ts'
 import { isUuid, queryOf, sendMessage, sendPage } from '../pages/render.ts'
 import { requireReporter } from '../pages/signed-in.ts'
@@ -82,7 +83,14 @@ export function historyRoutes(site: Needs): Router {
   router.post('/reports/:id/retract', async (req, res) => {
     await readShortForm(req, res, site)
     const report = await requireOwn(req.params.id, requireReporter(req), site)
-    await retractReport(site, report.id, { isReporter: true })
+    await takeReportBack(site, report.id)
+    res.redirect(303, `/reports/${report.id}`)
+  })
+  router.post('/reports/:id/restore', async (req, res) => {
+    await readShortForm(req, res, site)
+    const report = await requireOwn(req.params.id, requireReporter(req), site)
+    // When it is too late, the page says what to do.
+    await restoreOwnReport(site, report.id)
     res.redirect(303, `/reports/${report.id}`)
   })
   return router
@@ -112,7 +120,7 @@ async function sendList(req: Request, res: Response, site: Needs): Promise<void>
   })
 }
 
-/** Sends the page that explains a retraction before it is done, because it cannot be undone. */
+/** Sends the page that explains a retraction before it is done. */
 async function sendRetraction(
   req: Request,
   res: Response,

@@ -12,6 +12,7 @@ import { findShownRequest } from '../../feedback/original-requests.ts'
 import { listAnswersTo } from '../../feedback/take-answer.ts'
 import { findReportDetails, hurryAnalysis } from '../../reports/own-reports.ts'
 import { answerQuestion, SET_RELAYS_MAX } from '../../reports/set-relays.ts'
+import { restorableUntil } from '../../reports/undo-retraction.ts'
 import { findReportOrSpooled } from '../../reports/take-spooled.ts'
 import { countryName, type Language } from '../../texts/messages.ts'
 import { symbolsForReporters, type VerdictSymbol } from '../../verdict/verdict.ts'
@@ -158,6 +159,7 @@ export async function sendStory(
     status: problem === undefined ? 200 : 422,
     data: {
       report,
+      restorableUntil: await restorableUntil(site.pool, report, site.clock()),
       summary: summarize(source),
       events: [{ event: 'received', at: report.receivedAt, phrases: [] }, ...events],
       feedback: complaints,

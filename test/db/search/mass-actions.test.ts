@@ -3,13 +3,13 @@ import { runAction } from '../../../src/actions.ts'
 import { insertLetter } from '../../../src/db/letters.ts'
 import type { Pool } from '../../../src/db/pool.ts'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
+import { UNDO_MS } from '../../../src/reports/restore-reports.ts'
 import {
   runActOnReports,
   startDeletion,
   startMassAction,
   stopMassAction,
   undoMassAction,
-  UNDO_MS,
 } from '../../../src/search/mass-actions.ts'
 import { isDeletion, massKinds } from '../../../src/search/mass-effects.ts'
 import { uuidv7 } from '../../../src/world.ts'

@@ -128,6 +128,21 @@ test('the account describes the caller, the credentials and their rights', async
   expect((await fetch(`${site.url}/api/v1/account`)).status).toBe(401)
 })
 
+test('only its reporter restores a report, and again has no effect', async () => {
+  const { person, ids } = await reporterOf(1)
+  const path = `/reports/${ids[0]}`
+  const restore = (as: Person) => api(`${path}/restoration`, as, { method: 'POST' })
+  const statusOf = async (answer: Response) => {
+    const { status } = (await answer.json()) as { status: unknown }
+    return [answer.status, status]
+  }
+  expect(await statusOf(await restore(person))).toEqual([200, 'forwarded'])
+  expect(await statusOf(await api(path, person, { method: 'DELETE' }))).toEqual([200, 'retracted'])
+  expect(await statusOf(await restore(bob))).toEqual([404, 404])
+  expect(await statusOf(await restore(person))).toEqual([200, 'forwarded'])
+  expect(await statusOf(await restore(person))).toEqual([200, 'forwarded'])
+})
+
 const rfc822 = { 'content-type': 'message/rfc822' }
 
 test('a repeated key gets the same answer, whatever happened to the report meanwhile', async () => {

@@ -258,7 +258,7 @@ const personal: Record<string, FormsOf> = {
   ],
   '/report/share': () => [{ at: '/report/share', fields: { text: 'Hello' } }],
   ...Object.fromEntries(
-    ['answer', 'confirm', 'original', 'retract', 'unsubscribe'].map((word) => [
+    ['answer', 'confirm', 'original', 'restore', 'retract', 'unsubscribe'].map((word) => [
       `/reports/:id/${word}`,
       ({ reported }: KeyedSite) =>
         reported.map((id) => ({ at: `/reports/${id}/${word}`, isRefused: true as const })),
@@ -341,12 +341,17 @@ const api: Record<string, FormsOf> = {
   'post /api/v1/reports/look': () => [
     { at: '/api/v1/reports/look', json: { message: 'x' }, isRefused: true },
   ],
-  'post /api/v1/reports/:id/confirmation': ({ reported }) =>
-    reported.map((id) => ({
-      at: `/api/v1/reports/${id}/confirmation`,
-      json: {},
-      isRefused: true,
-    })),
+  ...Object.fromEntries(
+    ['confirmation', 'restoration'].map((word) => [
+      `post /api/v1/reports/:id/${word}`,
+      ({ reported }: KeyedSite) =>
+        reported.map((id) => ({
+          at: `/api/v1/reports/${id}/${word}`,
+          json: {},
+          isRefused: true as const,
+        })),
+    ]),
+  ),
   'delete /api/v1/reports/:id': ({ reported }) =>
     reported.map((id) => ({ at: `/api/v1/reports/${id}` })),
   'post /api/v1/webhooks': () => [

@@ -75,7 +75,7 @@ const submissionBody = {
 const limits = ['RateLimit', 'RateLimit-Policy'] as const
 const replayed = ['Idempotency-Replayed', ...limits] as const
 
-/** The operations on reports: submit, read, retract and confirm. */
+/** The operations on reports: submit, read, retract, restore and confirm. */
 export const reportOperations = {
   report: {
     method: 'post',
@@ -192,10 +192,24 @@ export const reportOperations = {
     chapter: 'Reports',
     summary: 'Retract a report',
     description:
-      'Its counts are reversed, and the notified abuse desks are notified of the retraction.',
+      'Its counts are reversed, and the notified abuse desks are notified of the retraction. Its ' +
+      'reporter can restore the report for an hour; the abuse desks are notified after that.',
     need: 'retract',
     parameters: { path: idPath },
     answers: json('Report', 'The report is retracted.'),
+  },
+  'restore-report': {
+    method: 'post',
+    path: '/api/v1/reports/{id}/restoration',
+    chapter: 'Reports',
+    summary: 'Undo a retraction',
+    description:
+      'For a report that its reporter retracted less than an hour ago: the report, its counts ' +
+      'and feedback that was not sent are as before. Otherwise nothing changes, and the status ' +
+      'of the report is still "retracted"; to restore the report, report the message again.',
+    need: 'retract',
+    parameters: { path: idPath },
+    answers: json('Report', 'The report.'),
   },
   'confirm-report': {
     method: 'post',

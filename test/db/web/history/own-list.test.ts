@@ -136,15 +136,28 @@ test('untrusted text is shown as text, in the list and in the form', async () =>
 })
 
 test('retracting a report asks first, and explains the effect', async () => {
-  const id = await add({ subject: 'I was wrong', state: 'kept' })
+  const id = await add({ subject: 'I was wrong', state: 'failed' })
   const asked = await (await browser.get(`/reports/${id}/retract`)).text()
-  expect(asked).toContain('To undo this, report the message again.')
+  expect(asked).toContain('For an hour you can undo this.')
   expect(asked).toContain('No one was notified, so no correction is needed.')
   expect((await browser.post(`/reports/${id}/retract`, {})).status).toBe(303)
   const story = await (await browser.get(`/reports/${id}`)).text()
   expect(story).toContain('You took the report back.')
   expect(story).not.toContain(`/reports/${id}/retract`)
   expect((await browser.get(`/reports/${id}/retract`)).status).toBe(303)
+  expect(story).toContain(`action="/reports/${id}/restore"`)
+  expect((await browser.post(`/reports/${id}/restore`, {})).status).toBe(303)
+  const restored = await (await browser.get(`/reports/${id}`)).text()
+  expect(restored).toContain('You restored the report.')
+  expect(restored).toContain(`/reports/${id}/retract`)
+})
+
+test('a report that was taken back more than an hour ago cannot be restored', async () => {
+  const id = await add({ subject: 'Long ago', state: 'retracted' })
+  expect((await browser.post(`/reports/${id}/restore`, {})).status).toBe(303)
+  const story = await (await browser.get(`/reports/${id}`)).text()
+  expect(story).toContain('To undo this, report the message again.')
+  expect(story).not.toContain(`/reports/${id}/restore`)
 })
 
 test.for(['fr', 'ru'])('a timeline in %s has no English sentence of ours', async (language) => {
