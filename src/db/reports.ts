@@ -317,11 +317,12 @@ export function listActiveReporters(
     group by reporter_id order by reporter_id limit ${page.limit}`
 }
 
-/** Whether an account with an address outside a domain has reports. */
-export async function hasReportsOfOthers(db: Db, domain: string): Promise<boolean> {
+/** Whether accounts with addresses outside a domain have more than so many reports. */
+export async function hasReportsOfOthers(db: Db, domain: string, most = 0): Promise<boolean> {
   const found = await rowOf(db)<{ exists: boolean }>`
     select exists (select 1 from reports join reporters on reporters.id = reports.reporter_id
-      where right(email, ${domain.length + 1}::int) <> ${`@${domain}`})`
+      where right(email, ${domain.length + 1}::int) <> ${`@${domain}`}
+      offset ${most}::int)`
   return found?.exists ?? false
 }
 

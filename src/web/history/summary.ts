@@ -160,14 +160,17 @@ function shownVerdict(source: SummarySource): Summary['verdict'] {
 }
 
 /**
- * Whether a message is bulk mail, or may be: nothing else is known about it, and it tells how to
- * unsubscribe or comes from a list. Spammers write that too, so it is no advice to unsubscribe.
+ * Whether a message is bulk mail, or may be: nothing else is known about it, no one is notified,
+ * and it tells how to unsubscribe or comes from a list. Spammers write that too, so it is no advice
+ * to unsubscribe.
  */
 function isLikeNewsletter({ report, analysis }: SummarySource): boolean {
   if (!analysis) return false
   const { verdict, consequence, unsubscribe } = analysis.details
   if (verdict.class !== 'undecided' || report.kind !== 'spam') return verdict.class === 'marketing'
-  return consequence.action === 'advise' || Boolean(unsubscribe)
+  const { action } = consequence
+  if (action === 'forward' || action === 'look-up') return false
+  return action === 'advise' || Boolean(unsubscribe)
 }
 
 function dangerOf({ analysis }: SummarySource, verdict: Summary['verdict']): Summary['danger'] {

@@ -23,13 +23,19 @@ const app = await closeAfterTests(openTestApp({ MESSAGE_AGE_MAX: '168' }))
 const tools = { ...app, parser, mailer: undefined }
 const before = await rowsOfTables()
 
-test('no sample data among reports of other people, and none where mail is sent', async () => {
+test('no sample data among many other reports, and none where mail is sent', async () => {
   const other = await closeAfterTests(openTestApp())
-  await other.report(spamMessage('real'))
+  for (let n = 0; n < 21; n++) await other.report(spamMessage(`real ${n}`))
   expect(await runAction(fillSamples, {}, other, null)).toEqual({ unchanged: 'real' })
   const config = { ...app.config, smtpUrl: 'smtp://127.0.0.1:9' }
   const sending = { ...app, config }
   expect(await runAction(fillSamples, {}, sending, null)).toEqual({ unchanged: 'real' })
+})
+
+test('whoever tries the site may report some messages before adding sample data', async () => {
+  const tried = await closeAfterTests(openTestApp())
+  await tried.report(spamMessage('own'))
+  expect(await runAction(fillSamples, {}, tried, null)).toMatchObject({ done: 'filling' })
 })
 
 test('sample data is a month of reports, analyzed on their days, with held feedback', async () => {

@@ -132,6 +132,13 @@ test.for([
     'newsletter',
   ],
   [
+    'tells how to unsubscribe, and is passed on',
+    { analysis: analysis('undecided', 'look-up', { https: 'https://shop.example/off' }) },
+    'looking-up',
+    'done done now open',
+    'spam',
+  ],
+  [
     'cannot be decided',
     { analysis: analysis('undecided', 'keep') },
     'kept',
