@@ -1,9 +1,10 @@
 /**
- * Makes `src/pieces/disguise/look-alikes.ts` from the confusables of Unicode (UTS #39):
+ * Makes `src/pieces/disguise/look-alikes.json` from the confusables of Unicode (UTS #39):
  *
  *   curl -O https://www.unicode.org/Public/security/latest/confusables.txt
- *   node scripts/make-look-alikes.ts confusables.txt > src/pieces/disguise/look-alikes.ts
- *   npx oxfmt src/pieces/disguise/look-alikes.ts
+ *   node scripts/make-look-alikes.ts confusables.txt > src/pieces/disguise/look-alikes.json
+ *
+ * For each letter, it has the code points in hexadecimal.
  *
  * Hashes are stored for weeks, so after a change of the table some pieces count as new.
  */
@@ -99,37 +100,19 @@ function fromHex(codes: string): string {
     .join('')
 }
 
-function rowsOf(letters: ReadonlyMap<string, string>): string {
+function codesOf(letters: ReadonlyMap<string, string>): Record<string, string> {
   const byLetter = Map.groupBy(letters, ([, letter]) => letter)
-  return [...byLetter]
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([letter, entries]) => {
-      const codes = entries.map(([written]) => (written.codePointAt(0) ?? 0).toString(16)).sort()
-      const rows: string[] = []
-      for (let at = 0; at < codes.length; at += 12) {
-        rows.push(`  ['${letter}', '${codes.slice(at, at + 12).join(' ')}'],`)
-      }
-      return rows
-    })
-    .join('\n')
+  const rows = [...byLetter].map(([letter, entries]) => {
+    const codes = entries.map(([written]) => (written.codePointAt(0) ?? 0).toString(16)).sort()
+    return [letter, codes.join(' ')] as const
+  })
+  return Object.fromEntries(rows.sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 function composed(): string {
-  return `// Made by scripts/make-look-alikes.ts from confusables.txt ${version} of Unicode
-// (UTS #39) and a list of its own. © Unicode, Inc., under the Unicode License V3
-// (https://www.unicode.org/license.txt).
-
-/**
- * Letters of other alphabets that look like a Latin one: the letter, then code points in
- * hexadecimal. Characters that Unicode itself maps to the letter (NFKD) are not listed.
- */
-export const closeLookAlikes: readonly (readonly [string, string])[] = [
-${rowsOf(close)}
-]
-
-/** Letters that people read as a Latin letter only among Latin letters. */
-export const looseLookAlikes: readonly (readonly [string, string])[] = [
-${rowsOf(loose)}
-]
-`
+  const source =
+    `Made by scripts/make-look-alikes.ts from confusables.txt ${version} of Unicode (UTS #39) and ` +
+    'a list of its own. © Unicode, Inc., under the Unicode License V3 ' +
+    '(https://www.unicode.org/license.txt).'
+  return `${JSON.stringify({ source, close: codesOf(close), loose: codesOf(loose) }, null, 2)}\n`
 }

@@ -1,5 +1,5 @@
 import { decodeHTML } from 'entities/decode'
-import { closeLookAlikes, looseLookAlikes } from '../pieces/disguise/look-alikes.ts'
+import { closeLookAlikes, looseLookAlikes } from '../pieces/disguise/plain-word.ts'
 
 /**
  * A text as a reader spells it: only its letters and digits, in lower case, without accents, look-
@@ -123,23 +123,16 @@ const spelled: Readonly<Record<string, string>> = {
   ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ħ: 'h', ı: 'i', ς: 'o' },
 }
 
-const close = tableOf(closeLookAlikes)
-const loose = tableOf(looseLookAlikes)
-
-function tableOf(rows: typeof closeLookAlikes): Map<number, string> {
-  return new Map(
-    rows.flatMap(([letter, points]) =>
-      points.split(' ').map((point): [number, string] => [Number.parseInt(point, 16), letter]),
-    ),
-  )
-}
-
 /** The Latin letter that a letter looks like as a capital, or else as a small letter. */
 function lookAlike(letter: string): string | undefined {
   const [capital, small] = [letter.toUpperCase(), letter.toLowerCase()].map(
     (one) => one.codePointAt(0) ?? 0,
   )
-  return close.get(capital ?? 0) ?? close.get(small ?? 0) ?? loose.get(small ?? 0)
+  return (
+    closeLookAlikes.get(capital ?? 0) ??
+    closeLookAlikes.get(small ?? 0) ??
+    looseLookAlikes.get(small ?? 0)
+  )
 }
 
 /** The letters and digits that a character beyond ASCII stands for; none for a sign. */

@@ -1,4 +1,5 @@
 import type { ReportKind } from '../db/reports.ts'
+import campaigns from './sample-mail.json' with { type: 'json' }
 
 /** A kind of invented mail that is reported for some days; days are counted back from today. */
 export type SampleCampaign = {
@@ -10,93 +11,11 @@ export type SampleCampaign = {
   kind: ReportKind
   days: { first: number; last: number }
   perDay: number
-  isBulk?: true
+  isBulk?: boolean
 }
 
 /** The campaigns of the sample data, in the bundled sample networks. */
-export const sampleCampaigns: readonly SampleCampaign[] = [
-  {
-    from: 'Watch Outlet',
-    domain: 'watches.example',
-    ip: '198.51.100.23',
-    subject: 'Luxury watches, 80 % off',
-    text: 'Replicas nobody can tell apart. Buy today: https://watches.example/sale',
-    kind: 'spam',
-    days: { first: 30, last: 21 },
-    perDay: 4,
-  },
-  {
-    from: 'Parcel Service',
-    domain: 'parcel-fee.example',
-    ip: '203.0.113.61',
-    subject: 'Your parcel is waiting: pay the fee',
-    text: 'Your parcel could not be delivered. Pay 1.99 here: https://parcel-fee.example/pay',
-    kind: 'phishing',
-    days: { first: 24, last: 16 },
-    perDay: 5,
-  },
-  {
-    from: 'Example Bank',
-    domain: 'bank-login.example',
-    ip: '192.0.2.77',
-    subject: 'Your account was blocked',
-    text: 'We noticed an unusual payment. Confirm your password: https://bank-login.example/in',
-    kind: 'phishing',
-    days: { first: 12, last: 0 },
-    perDay: 6,
-  },
-  {
-    from: 'Crypto Desk',
-    domain: 'coins.example',
-    ip: '198.51.100.201',
-    subject: 'Earn 900 euro a day from home',
-    text: 'A secret of the banks, now for everyone: https://coins.example/start?c=77',
-    kind: 'spam',
-    days: { first: 18, last: 3 },
-    perDay: 3,
-  },
-  {
-    from: 'International Lottery',
-    domain: 'lottery.example',
-    ip: '192.0.2.140',
-    subject: 'You won 950,000 euro',
-    text: 'Your address was drawn. Write to our agent: agent@lottery.example, code EX-77.',
-    kind: 'spam',
-    days: { first: 28, last: 1 },
-    perDay: 1,
-  },
-  {
-    from: 'Pills Direct',
-    domain: 'pills.example',
-    ip: '2001:db8:77::25',
-    subject: 'Cheaper than your pharmacy',
-    text: 'No prescription needed. Order: https://pills.example/order?a=1',
-    kind: 'spam',
-    days: { first: 6, last: 0 },
-    perDay: 7,
-  },
-  {
-    from: 'Garden News',
-    domain: 'garden.example',
-    ip: '192.0.2.112',
-    subject: 'November in the garden',
-    text: 'Plant bulbs now: https://garden.example/bulbs',
-    kind: 'spam',
-    days: { first: 26, last: 2 },
-    perDay: 1,
-    isBulk: true,
-  },
-  {
-    from: 'Maria Jones',
-    domain: 'friends.example',
-    ip: '198.51.100.90',
-    subject: 'Dinner on Friday?',
-    text: 'Shall we meet at seven? The photos are here: https://friends.example/photos',
-    kind: 'not-spam',
-    days: { first: 20, last: 0 },
-    perDay: 0.4,
-  },
-]
+export const sampleCampaigns = campaigns as readonly SampleCampaign[]
 
 /** Composes the `nth` message of a campaign, as a recipient's mail server received it. */
 export function sampleMessage(

@@ -1,11 +1,16 @@
-import { closeLookAlikes, looseLookAlikes } from './look-alikes.ts'
+import table from './look-alikes.json' with { type: 'json' }
 
-const close = mapOf(closeLookAlikes)
-const loose = mapOf(looseLookAlikes)
+/**
+ * Characters of other scripts that look like a Latin letter, by code point. Omits characters that
+ * Unicode itself maps to the letter (NFKD).
+ */
+export const closeLookAlikes = mapOf(table.close)
+/** Characters that people read as a Latin letter only next to Latin letters. */
+export const looseLookAlikes = mapOf(table.loose)
 
 /** Whether people read a character of another script as a Latin letter. */
 export function isLookAlike(codePoint: number): boolean {
-  return close.has(codePoint)
+  return closeLookAlikes.has(codePoint)
 }
 
 /**
@@ -70,7 +75,8 @@ function isAscii(word: string): boolean {
 function withoutLookAlikes(word: string): string {
   if (/[a-z]/i.test(word)) return inLatin(word)
   const lower = word.toLowerCase()
-  return lower.length > 2 && [...lower].every((char) => close.has(char.codePointAt(0) ?? 0))
+  return lower.length > 2 &&
+    [...lower].every((char) => closeLookAlikes.has(char.codePointAt(0) ?? 0))
     ? inLatin(lower)
     : lower
 }
@@ -79,14 +85,14 @@ function inLatin(word: string): string {
   let latin = ''
   for (const char of word) {
     const code = char.codePointAt(0) ?? 0
-    latin += close.get(code) ?? loose.get(code) ?? char
+    latin += closeLookAlikes.get(code) ?? looseLookAlikes.get(code) ?? char
   }
   return latin
 }
 
-function mapOf(table: readonly (readonly [string, string])[]): Map<number, string> {
+function mapOf(letters: Readonly<Record<string, string>>): Map<number, string> {
   return new Map(
-    table.flatMap(([letter, codes]) =>
+    Object.entries(letters).flatMap(([letter, codes]) =>
       codes.split(' ').map((code): [number, string] => [Number.parseInt(code, 16), letter]),
     ),
   )
