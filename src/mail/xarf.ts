@@ -12,27 +12,6 @@ import type { FeedbackFacts } from './mail-parts.ts'
 import { cleanLine } from './text.ts'
 import { encodeTransfer } from './transfer-encoding.ts'
 
-/** The JSON of an XARF 4 report (xarf.org) of category `messaging` and type `spam`. */
-type XarfReport = XarfHead & {
-  timestamp: string
-  source_identifier: string
-  source_port?: number
-  category: 'messaging'
-  type: 'spam'
-  evidence_source: 'user_complaint'
-  protocol: 'smtp' | 'other'
-  smtp_from?: string
-  smtp_to?: string
-  subject?: string
-  sender_name?: string
-  message_id?: string
-  recipient_count?: number
-  spam_indicators?: { suspicious_links: string[] }
-  description: string
-  tags: string[]
-  evidence: XarfEvidence[]
-}
-
 /** What all XARF reports begin with. */
 export type XarfHead = {
   xarf_version: '4.2.0'
@@ -98,14 +77,14 @@ export function xarfHead(
 }
 
 /**
- * Builds the JSON. The report is always `messaging`/`spam`, with the machine that sent the message
- * as the source. In XARF, phishing and malware belong to the category `content`, where the source
- * is the host of the linked page. The machine that sent the link is a different one and would be
- * wrongly accused. A tag states the type that we found. The protocol `smtp` requires the client's
- * port and the return path. When either is unknown, the protocol is `other`, because an invented
- * port would point at another customer behind the same address.
+ * Builds the JSON of XARF 4 (xarf.org). The report is always `messaging`/`spam`, with the machine
+ * that sent the message as the source. In XARF, phishing and malware belong to the category
+ * `content`, where the source is the host of the linked page. The machine that sent the link is a
+ * different one and would be wrongly accused. A tag states the type that we found. The protocol
+ * `smtp` requires the client's port and the return path. When either is unknown, the protocol is
+ * `other`, because an invented port would point at another customer behind the same address.
  */
-function xarfReport(input: FeedbackReportInput): XarfReport {
+function xarfReport(input: FeedbackReportInput) {
   const { facts, date, explanation, original } = input
   const { sourcePort, mailFrom = '', incidents = 1, uris = [] } = facts
   const isSmtp = sourcePort !== undefined && emailShape.test(mailFrom)

@@ -141,36 +141,25 @@ export type Mailer = {
 }
 
 /** Time limits in milliseconds, and limits of connections. */
-export type MailerLimits = {
-  connectionMs: number
-  greetingMs: number
-  /** Maximum silence of the server during a session, including the wait after the final dot. */
-  silenceMs: number
-  idleMs: number
-  /** Time after which a message counts as stalled. */
-  stallMs: number
-  /** Maximum time for a message, with the start of its session; then its connection is closed. */
-  sendMsMax: number
-  /** Maximum time to wait for a place. */
-  placeMs: number
-  /** Connections of the fast lane; up to `slowMax` more are opened when needed. */
-  connectionsMax: number
-  slowMax: number
-  messagesPerConnectionMax: number
-}
-
-const usualLimits: MailerLimits = {
+const usualLimits = {
   connectionMs: 30_000,
   greetingMs: 60_000,
+  /** Maximum silence of the server during a session, including the wait after the final dot. */
   silenceMs: 5 * 60_000,
   idleMs: 30_000,
+  /** Time after which a message counts as stalled. */
   stallMs: 5_000,
+  /** Maximum time for a message, with the start of its session; then its connection is closed. */
   sendMsMax: 10 * 60_000,
+  /** Maximum time to wait for a place. */
   placeMs: 30_000,
+  /** Connections of the fast lane; up to `slowMax` more are opened when needed. */
   connectionsMax: 5,
   slowMax: 10,
   messagesPerConnectionMax: 500,
 }
+
+export type MailerLimits = typeof usualLimits
 
 // A single plain address. The library would also accept lists, names and quoted strings, which must
 // not reach it.

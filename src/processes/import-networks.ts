@@ -170,15 +170,6 @@ export type ImportOptions = {
   tell?: (ranges: number) => void
 }
 
-export type ImportSummary = {
-  source: string
-  format: TableFormat
-  ranges: number
-  blocks: number
-  /** Number of valid lines without a network: comments, totals, unrouted ranges. */
-  skipped: number
-}
-
 const PROBLEMS_MAX = 20
 const SOURCE_CHARS_MAX = 100
 const RANGES_PER_GLANCE = 5_000
@@ -213,10 +204,11 @@ export async function importNetworks(
   file: string,
   app: Pick<App, 'pool' | 'clock'>,
   options: ImportOptions = {},
-): Promise<ImportSummary> {
+) {
   const source = options.source ?? path.basename(file).replace(/\.gz$/i, '')
   refuseName(source)
   const table = await openTable(file, options.format ?? 'auto')
+  // `skipped`: valid lines without a network: comments, totals, unrouted ranges.
   const tally = { ranges: 0, skipped: 0 }
   const parts = layersIn(table, tally, options.tell)
   const before = options.comparesSize ? await listSources(app.pool) : []

@@ -11,9 +11,9 @@ import { takeProxyHeaders } from '../../web/proxy-protocol.ts'
 import { openStandby, type Standby } from '../standby.ts'
 import { createMailMemory, isSmtpReply, smtpReply } from './keep-mail.ts'
 import { acceptLooseCommands } from './loose-commands.ts'
-import { type MailSources, openMailSources, type TrapLimits } from './mail-sources.ts'
+import { type MailSources, openMailSources } from './mail-sources.ts'
 import { bytesMaxFor } from './recipients.ts'
-import { createPeers, type Line, type PeerLimits, takeMail, takeRecipient } from './session.ts'
+import { createPeers, type Line, takeMail, takeRecipient } from './session.ts'
 
 /** The certificate and private key for STARTTLS: the contents of two PEM files. */
 export type TlsFiles = { cert: Buffer; key: Buffer }
@@ -115,24 +115,10 @@ export type MailListener = {
   close: () => Promise<void>
 }
 
-export type ReceiveLimits = {
-  peer: PeerLimits
-  clients: number
-  recipients: number
-  /** Maximum number of bytes of mail in memory for all sessions together. */
-  held: number
-  /** Maximum time in milliseconds between two chunks from a client. */
-  silenceMs: number
-  /** Maximum time in milliseconds to receive the data of a mail. */
-  dataMs: number
-  sessionMs: number
-  trap: TrapLimits
-}
-
 type Needs = App
 
 /** High enough for mail servers that return a day's bounces, low enough to end idle connections. */
-export const usualLimits: ReceiveLimits = {
+export const usualLimits = {
   peer: {
     connections: 120,
     sessions: 30,
@@ -142,12 +128,17 @@ export const usualLimits: ReceiveLimits = {
   },
   clients: 250,
   recipients: 100,
+  /** Maximum number of bytes of mail in memory for all sessions together. */
   held: 128_000_000,
+  /** Maximum time in milliseconds between two chunks from a client. */
   silenceMs: MINUTE_MS,
+  /** Maximum time in milliseconds to receive the data of a mail. */
   dataMs: 10 * MINUTE_MS,
   sessionMs: 30 * MINUTE_MS,
   trap: { mailsPerMinute: 300, bytesPerMinute: 30_000_000, allPerMinute: 1_200 },
 }
+
+export type ReceiveLimits = typeof usualLimits
 
 /**
  * Listens for mail to our addresses by SMTP or LMTP, with STARTTLS if a certificate is configured.

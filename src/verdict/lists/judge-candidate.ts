@@ -241,20 +241,8 @@ function startOfDay(at: Date): Date {
   return new Date(Math.floor(at.getTime() / DAY_MS) * DAY_MS)
 }
 
-export type ListedJson = {
-  list: string
-  name: string
-  category: string
-  code: string
-  /** Days in UTC; `until` is the first day on which the name is no longer listed. */
-  since: string
-  until: string
-  times: number
-  reasons: string[]
-}
-
 /** Formats the public part of an entry. */
-export function listedJson(listing: Listing): ListedJson {
+export function listedJson(listing: Listing) {
   const reasons = publicReasons(listing)
   const { list, name, category, times } = listing
   return {
@@ -262,8 +250,8 @@ export function listedJson(listing: Listing): ListedJson {
     name,
     category,
     code: listCodes[category],
-    since: reasons.since,
-    until: reasons.until,
+    /** Days in UTC; `until` is the first day on which the name is no longer listed. */
+    ...{ since: reasons.since, until: reasons.until },
     times,
     reasons: englishReasons(reasons),
   }

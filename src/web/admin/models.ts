@@ -19,38 +19,28 @@ import { adminPage, type PageCall } from './page.ts'
 
 type Reader = Pick<Visit, 'texts' | 'language'>
 
-/** A ROC curve laid out for a template. */
-type RocChart = {
-  width: number
-  height: number
-  plot: { x: number; y: number; size: number }
-  /** The curve, as the `points` of a polyline. */
-  curve: string
-  /** The diagonal: the curve of a random classifier. */
-  chance: { x1: number; y1: number; x2: number; y2: number }
-  /** Horizontal and vertical grid lines at tenths, with labels. */
-  ticks: { at: number; upright: number; text: string }[]
-}
-
 const PLOT = { x: 48, y: 12, size: 320 }
 const WIDTH = PLOT.x + PLOT.size + 28
 const HEIGHT = PLOT.y + PLOT.size + 44
 const TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
 
-/** Lays out the curve: false positive rate to the right, true positive rate upwards. */
-function rocChart(points: ModelReport['roc'], { language }: Reader): RocChart {
+/** Lays out a ROC curve: false positive rate to the right, true positive rate upwards. */
+function rocChart(points: ModelReport['roc'], { language }: Reader) {
   const across = (share: number) => round(PLOT.x + share * PLOT.size)
   const upwards = (share: number) => round(PLOT.y + (1 - share) * PLOT.size)
   return {
     width: WIDTH,
     height: HEIGHT,
     plot: PLOT,
+    /** As the `points` of a polyline. */
     curve: points
       .map(({ falsePositives, truePositives }) =>
         [across(falsePositives), upwards(truePositives)].join(','),
       )
       .join(' '),
+    /** The diagonal: the curve of a random classifier. */
     chance: { x1: across(0), y1: upwards(0), x2: across(1), y2: upwards(1) },
+    /** Horizontal and vertical grid lines, with labels. */
     ticks: TICKS.map((share) => ({
       at: across(share),
       upright: upwards(share),

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createZstdDecompress, zstdDecompressSync } from 'node:zlib'
+import type { z } from 'zod'
 import type { Checked } from '../../judging/check-message.ts'
 import type { CheckedEnvelope } from '../../judging/judge.ts'
 import { parseIp, parseIpAndPort } from '../../mail/ip.ts'
@@ -12,6 +13,7 @@ import {
   type Verdict,
   type VerdictClass,
 } from '../../verdict/verdict.ts'
+import type { checkAnswerSchema } from '../api/contract/knowledge-schemas.ts'
 import { inSlices } from '../bodies/read-body.ts'
 
 /** The header fields of a check by name in lower case, with all their values. */
@@ -163,25 +165,7 @@ function named(name: string | undefined): string | undefined {
 }
 
 /** The response of rspamd to /checkv2: the fields that its clients read. */
-export type CheckAnswer = {
-  /** True without a verdict; the symbol NO_VERDICT gives the reason. */
-  is_skipped: boolean
-  score: number
-  required_score: number
-  action: CheckAction
-  symbols: Record<string, AnswerSymbol>
-  messages: { smtp_message?: string }
-  'message-id'?: string
-  /** Processing time in seconds. */
-  time_real: number
-  milter: {
-    add_headers?: Record<string, { value: string; order: number }>
-    /** 0 removes all fields of that name. */
-    remove_headers: Record<string, number>
-  }
-}
-
-type AnswerSymbol = { name: string; score: number; metric_score: number; description: string }
+export type CheckAnswer = z.infer<typeof checkAnswerSchema> & { action: CheckAction }
 
 const refusals: Partial<Record<VerdictClass, string>> = {
   phishing: 'This message looks like phishing.',
@@ -247,7 +231,7 @@ export function composeLines(answer: CheckAnswer): string {
 
 function symbolsOf(
   symbols: readonly Pick<Verdict['symbols'][number], 'name' | 'weight' | 'meaning'>[],
-): Record<string, AnswerSymbol> {
+): CheckAnswer['symbols'] {
   return Object.fromEntries(
     symbols.map(({ name, weight, meaning }) => {
       const score = rounded(weight, 3)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { scopes } from '../../../db/sessions.ts'
 import { WEBHOOK_URL_CHARS_MAX } from '../../../mail/webhook-message.ts'
+import { webhookEvents } from '../../../people/webhooks.ts'
 import { roles } from '../../../roles.ts'
 import { instant, list } from './report-schemas.ts'
 
@@ -22,21 +23,14 @@ export const accountSchema = z
   })
   .describe('The account of the caller.')
 
-const webhookEventSchema = z.enum([
-  'report.analyzed',
-  'report.asked',
-  'report.told',
-  'report.answered',
-  'report.retracted',
-  'sender.alerted',
-])
+const webhookEvent = z.enum(webhookEvents)
 
 const url = z
   .string()
   .max(WEBHOOK_URL_CHARS_MAX)
   .describe('An https URL of a public host, on port 443.')
 const events = z
-  .array(webhookEventSchema)
+  .array(webhookEvent)
   .min(1)
   .transform((some) => [...new Set(some)])
   .describe('The events that are sent.')
@@ -59,7 +53,7 @@ export const webhookSchema = z
   .object({
     id: z.uuid(),
     url: z.url(),
-    events: list(webhookEventSchema),
+    events: list(webhookEvent),
     state: z
       .enum(['enabled', 'disabled', 'failed'])
       .describe('failed: no events are sent, after five days of failures or status 410.'),
@@ -100,7 +94,7 @@ export const webhookTestSchema = z.object({ id: z.string().describe('The header 
 
 export const webhookMessageSchema = z
   .object({
-    type: webhookEventSchema.or(z.literal('webhook.test')),
+    type: webhookEvent.or(z.literal('webhook.test')),
     timestamp: instant.describe('When it happened.'),
     data: z.union([
       z.object({
