@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { findCryptoAddresses, keccak256 } from '../../../src/pieces/crypto-addresses.ts'
+import { findCryptoAddresses } from '../../../src/pieces/crypto-addresses.ts'
 
 /**
  * Addresses from the specifications: the genesis block, BIP 173, BIP 350, EIP-55, Tron's
@@ -37,11 +37,4 @@ describe('addresses of cryptocurrencies', () => {
   ] as const)('%s is not an address', ([text]) => {
     expect(findCryptoAddresses(text)).toEqual([])
   })
-})
-
-test.for([
-  ['', 'c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'],
-  ['abc', '4e03657aea45a94fc7d47ba826c8d667c0d1e6e33a64a036ec44f58fa12d6c45'],
-] as const)('Keccak-256 of "%s" is as published', ([text, digest]) => {
-  expect(Buffer.from(keccak256(text)).toString('hex')).toBe(digest)
 })
