@@ -220,9 +220,7 @@ export async function tryRuleListEntries(
       for (const name of names) lists.isListed(list, texts[name.slice(name.indexOf('.') + 1)] ?? '')
       const side = wantedClasses.includes(verdictClass) ? 'wanted' : 'others'
       for (const { value } of lists.takeHits()) {
-        const its = hits.get(value) ?? { wanted: [], others: [] }
-        its[side].push(id)
-        hits.set(value, its)
+        hits.getOrInsertComputed(value, () => ({ wanted: [], others: [] }))[side].push(id)
       }
     }
     reports += rows.length

@@ -92,9 +92,7 @@ function groupsOf(reports: readonly DigestReport[]): Group[] {
   for (const report of reports) {
     const { line } = report
     const key = JSON.stringify([report.campaign ?? report.number, line.kind, line.sourceIp])
-    const group = groups.get(key) ?? { line, reports: [] }
-    group.reports.push(report)
-    groups.set(key, group)
+    groups.getOrInsertComputed(key, () => ({ line, reports: [] })).reports.push(report)
   }
   const bySize = (one: Group, other: Group) => messagesOf(other) - messagesOf(one)
   return [...groups.values()].sort(bySize)

@@ -78,7 +78,7 @@ export function createMarketerBook(marketers: readonly MarketerMarks[]): Markete
   const ranges = new Map<string, { entry: Entry; cidr: string }[]>()
   const prefixes = new Set<number>()
   for (const entry of entries) {
-    for (const signer of entry.signers) addTo(signers, signer, entry)
+    for (const signer of entry.signers) signers.getOrInsertComputed(signer, () => []).push(entry)
     for (const cidr of entry.ranges) {
       const [start = '', length = ''] = cidr.split('/')
       const address = parseIp(start)
@@ -86,7 +86,7 @@ export function createMarketerBook(marketers: readonly MarketerMarks[]): Markete
       const width = address.family === 4 ? 32 : 128
       const bits = (length === '' ? width : Number(length)) + (128 - width)
       prefixes.add(bits)
-      addTo(ranges, blockKey(address, bits), { entry, cidr })
+      ranges.getOrInsertComputed(blockKey(address, bits), () => []).push({ entry, cidr })
     }
   }
   const lengths = [...prefixes].sort((a, b) => b - a)
@@ -196,12 +196,6 @@ function proofPhrase({ entry: { kind, name }, by, proof }: Proof, ip: string): P
   if (by === 'range') return phrase('marketer-range', { ip, range: proof, marketer: name })
   if (kind === 'service') return phrase('service-signature', { domain: proof, service: name })
   return phrase('marketer-signature', { domain: proof, marketer: name })
-}
-
-function addTo<Value>(map: Map<string, Value[]>, key: string, value: Value): void {
-  const known = map.get(key)
-  if (known) known.push(value)
-  else map.set(key, [value])
 }
 
 /** Returns the block with this prefix length (of 128 bits) that contains an address. */

@@ -50,13 +50,7 @@ const LISTS_OF_SIGNER_MAX = 5
  * people reported, and signers with many customers.
  */
 export function proposalsOf(seen: readonly SeenBulk[], own: OwnNames): SeenMarketer[] {
-  const groups = new Map<string, SeenBulk[]>()
-  for (const one of seen) {
-    const key = `${one.signer}\n${one.listId ?? ''}`
-    const group = groups.get(key)
-    if (group) group.push(one)
-    else groups.set(key, [one])
-  }
+  const groups = Map.groupBy(seen, ({ signer, listId }) => `${signer}\n${listId ?? ''}`)
   const lists = new Map<string, number>()
   return [...groups.values()]
     .filter((group) => new Set(group.map(({ reporterId }) => reporterId)).size >= REPORTERS_MIN)

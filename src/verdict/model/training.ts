@@ -142,8 +142,7 @@ function splitByTime<Row extends Pick<TrainingRow, 'at' | 'campaign'>>(
   const inOrder = rows.toSorted((a, b) => a.at - b.at)
   for (const [at, row] of inOrder.entries()) {
     const part = partAt(at / inOrder.length, trainShare)
-    const first = partOfCampaign.get(row.campaign) ?? part
-    partOfCampaign.set(row.campaign, first)
+    const first = partOfCampaign.getOrInsert(row.campaign, part)
     if (first === part) parts[part].push(row)
     else parts.leftOut++
   }

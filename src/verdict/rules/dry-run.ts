@@ -112,11 +112,7 @@ export class DryRun {
   }
 
   #raisedOf(symbol: string): { before: number; after: number } {
-    const known = this.#raised.get(symbol)
-    if (known) return known
-    const fresh = { before: 0, after: 0 }
-    this.#raised.set(symbol, fresh)
-    return fresh
+    return this.#raised.getOrInsertComputed(symbol, () => ({ before: 0, after: 0 }))
   }
 }
 

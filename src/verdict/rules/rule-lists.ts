@@ -113,9 +113,8 @@ export class RuleLists {
     for (const { list, value } of entries) {
       const kind = lists.get(list)
       if (kind === undefined) continue
-      const known = this.#entries[kind].get(value)
-      if (known) known.lists.push(list)
-      else this.#entries[kind].set(value, { value, lists: [list] })
+      const entry = this.#entries[kind].getOrInsertComputed(value, () => ({ value, lists: [] }))
+      entry.lists.push(list)
     }
     this.#phrases = new Phrases(this.#entries.words.values())
   }
@@ -152,9 +151,7 @@ export class RuleLists {
     const key = `${list} ${value}`
     if (this.#counted.has(key)) return
     this.#counted.add(key)
-    const known = this.#hits.get(key)
-    if (known) known.hits++
-    else this.#hits.set(key, { list, value, hits: 1 })
+    this.#hits.getOrInsertComputed(key, () => ({ list, value, hits: 0 })).hits++
   }
 
   #findAll(kind: RuleListKind, value: Searched): ReadonlySet<Entry> {
@@ -216,9 +213,7 @@ class Phrases {
       lengths.add(words.length)
       const hash = words.reduce((sum, word) => phraseStep(sum, hashOf(word)), 0)
       this.#mayHave[hash & this.#mask] = 1
-      const same = this.#byHash.get(hash)
-      if (same) same.push(entry)
-      else this.#byHash.set(hash, [entry])
+      this.#byHash.getOrInsertComputed(hash, () => []).push(entry)
     }
     this.#lengths = [...lengths].sort((a, b) => a - b)
   }

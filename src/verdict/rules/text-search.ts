@@ -96,9 +96,7 @@ export class TextSearch {
       if ('all' in needed) return { all: needed.all.map((one) => this.#compact(one)) }
       return { any: needed.any.map((one) => this.#compact(one)) }
     }
-    const index = this.#texts.get(needed) ?? this.#texts.size
-    this.#texts.set(needed, index)
-    return index
+    return this.#texts.getOrInsert(needed, this.#texts.size)
   }
 
   #hasNeeded(needed: Compact, value: Searched): boolean {

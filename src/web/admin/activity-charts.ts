@@ -252,10 +252,8 @@ const wholes = new WeakMap<Activity, { slot: Slot | undefined }>()
 
 /** The whole period as one slot, combined once for all charts of a page. */
 function wholeOf(drawn: DrawnActivity): Slot | undefined {
-  const { activity } = drawn
-  const known = wholes.get(activity) ?? { slot: merged(listed(drawn).map(({ slot }) => slot)) }
-  wholes.set(activity, known)
-  return known.slot
+  const make = () => ({ slot: merged(listed(drawn).map(({ slot }) => slot)) })
+  return wholes.getOrInsertComputed(drawn.activity, make).slot
 }
 
 const listedOf = new WeakMap<Activity, { from: Date; to: Date; slot: Slot | undefined }[]>()
