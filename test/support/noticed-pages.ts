@@ -93,7 +93,7 @@ export async function openNoticingApp(env: Record<string, string> = {}) {
       const scope = 'scope' in accused ? accused.scope : 'host'
       const key = given.key ?? `${host}${pathname}`
       const seen = { key, url: first, host, scope, type, imitates: 'PayPal', lastSeen: now }
-      const [page] = await touchPages(app.pool, [{ ...seen, id: uuidv7(now) }])
+      const [page] = await touchPages(app.pool, [{ ...seen, id: uuidv7(now), through: [] }])
       if (!page) throw new Error('The page was not stored.')
       await putPageReports(
         app.pool,
