@@ -8,6 +8,8 @@ create table page_notices (
   role text not null,
   -- The name of the network, registrar or platform.
   name text not null,
+  -- The addresses of the host in the network.
+  ips inet[] not null,
   -- `spare`: the next one, if one before it is not responsible. `barred`: answered about another
   -- page of the host that it is not responsible.
   -- `shown`: a form, or an address that nobody confirmed; operators write there themselves.

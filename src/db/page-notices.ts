@@ -14,6 +14,8 @@ export type PageNotice = {
   contact: string
   role: StopperRole
   name: string
+  /** The addresses of the host in the network. */
+  ips: readonly string[]
   state: PageNoticeState
   place: number
   queuedAt: Date | null
@@ -23,8 +25,8 @@ export type PageNotice = {
   withdrawalNumber: number | null
 }
 
-const columns = sql`page_id as "pageId", contact, role, name, state, place,
-  queued_at as "queuedAt", report_id as "reportId", number,
+const columns = sql`page_id as "pageId", contact, role, name,
+  ips::text[] as ips, state, place, queued_at as "queuedAt", report_id as "reportId", number,
   withdrawal_number as "withdrawalNumber"`
 
 /** Returns those who can stop a page, in the order in which they are asked. */
@@ -36,15 +38,18 @@ export function listPageNotices(db: Db, pageId: string): Promise<PageNotice[]> {
 /** Inserts those who can stop a page; leaves known contacts as they are. */
 export async function insertPageNotices(
   tx: Db,
-  notices: readonly Pick<PageNotice, 'pageId' | 'contact' | 'role' | 'name' | 'state' | 'place'>[],
+  notices: readonly Pick<
+    PageNotice,
+    'pageId' | 'contact' | 'role' | 'name' | 'ips' | 'state' | 'place'
+  >[],
   foundAt: Date,
 ): Promise<void> {
   if (notices.length === 0) return
   const values = notices.map((one) => [
-    ...[one.pageId, one.contact, one.role, one.name, one.state, one.place, foundAt],
+    ...[one.pageId, one.contact, one.role, one.name, one.ips, one.state, one.place, foundAt],
   ])
   await tx.query(sql`
-    insert into page_notices (page_id, contact, role, name, state, place, found_at)
+    insert into page_notices (page_id, contact, role, name, ips, state, place, found_at)
     values ${bulk(values)} on conflict (page_id, contact) do nothing`)
 }
 
@@ -102,7 +107,7 @@ export async function countPageNotices(db: Db, since: Date): Promise<number> {
 
 /** The page that a feedback report is about, and what its report knows of it. */
 export type NoticeOfFeedback = FeedbackKey &
-  Pick<PageNotice, 'role' | 'name'> &
+  Pick<PageNotice, 'role' | 'name' | 'ips'> &
   Pick<
     Page,
     | 'key'
@@ -111,6 +116,7 @@ export type NoticeOfFeedback = FeedbackKey &
     | 'state'
     | 'confirmedBy'
     | 'imitates'
+    | 'through'
     | 'shared'
     | 'firstSeen'
     | 'lastSeen'
@@ -126,8 +132,9 @@ export async function listNoticesOfFeedback(
   type Row = NoticeOfFeedback & { exactNumber: number | null; withdrawalNumber: number | null }
   const { rows } = await db.query<Row>(sql`
     select page_notices.report_id as "reportId", number, exact_number as "exactNumber",
-      withdrawal_number as "withdrawalNumber", role, name, contact, pages.id as "pageId", key,
-      pages.url, type, pages.state, confirmed_by as "confirmedBy", imitates, shared,
+      withdrawal_number as "withdrawalNumber", role, name, ips::text[] as ips, contact,
+      pages.id as "pageId", key, pages.url, type, pages.state, confirmed_by as "confirmedBy",
+      imitates, through, shared,
       first_seen as "firstSeen", last_seen as "lastSeen", reports, page_reports.url as "reportUrl"
     from page_notices join pages on pages.id = page_notices.page_id
       left join page_reports on page_reports.page_id = pages.id

@@ -292,10 +292,11 @@ function noticedPage(
   if (!page || !url) return undefined
   return {
     ...{ url, key: page.key, type: page.type, role: page.role, recipient: page.name },
+    ips: page.ips.map((ip) => ip.replace(/\/\d+$/, '')),
     ...{ firstSeen: page.firstSeen, lastSeen: page.lastSeen, reports: Math.max(1, page.reports) },
     confirmedBy: page.confirmedBy ?? 'reporters',
     imitates: page.imitates ?? undefined,
-    through: [],
+    through: page.through,
     isShared: page.shared && url === page.url,
     isAgreed: kind === 'original',
   }

@@ -1,5 +1,4 @@
 import type { WorkApp } from '../app.ts'
-import { listPackedAnalyses } from '../db/analyses.ts'
 import { listConsumers } from '../db/consumers.ts'
 import {
   countPageNotices,
@@ -7,22 +6,19 @@ import {
   listDisowning,
   listPageNotices,
 } from '../db/page-notices.ts'
-import { listPageReports, loadPage, type Page } from '../db/pages.ts'
+import { loadPage, type Page } from '../db/pages.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
-import { unpack } from '../db/rows.ts'
 import { DAY_MS, HOUR_MS } from '../durations.ts'
 import { accusable } from '../phishing/accusable.ts'
 import type { FoundPage } from '../phishing/find-pages.ts'
 import { lookUpPage } from '../phishing/look-up-page.ts'
-import { pageTarget } from '../phishing/page-target.ts'
 import type { HostNetwork, Stopper } from '../phishing/stoppers.ts'
-import type { PlainAnalysis } from '../pieces/analyze.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { ownNamesOf } from '../verdict/lists/spare.ts'
 import { placeInScope } from '../verdict/site-scope.ts'
 import type { DnsAnswer, Resolve } from '../world.ts'
 import { askRegistries } from './find-contact.ts'
-import { queueNotices } from './page-notices.ts'
+import { queueNotices, takeBackNotices } from './page-notices.ts'
 
 type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config' | 'rdap'> & {
   /** Undefined if this installation asks no DNS server. */
@@ -39,8 +35,8 @@ const DISOWNED_MS = 180 * DAY_MS
 
 /**
  * Notifies those who can stop confirmed pages: looks them up once per page, and queues one notice
- * for each of them, up to a number a day. Safe to run again, also while notices are on their way. A
- * page that is not confirmed any more is skipped.
+ * for each of them, up to a number a day. Takes back the notices about pages that are not confirmed
+ * any more. Safe to run again, also while notices are on their way.
  */
 export async function runNotifyPage(
   payloads: readonly Payload[],
@@ -55,6 +51,9 @@ async function notifyPage(payload: Payload, app: Needs): Promise<JobOutcome> {
   const { pool, clock, config } = app
   const { pageId, firstAskedAt = clock().toISOString() } = payload
   const page = await loadPage(pool, pageId)
+  if (page && page.state !== 'confirmed') {
+    await inTransaction(pool, (tx) => takeBackNotices(tx, pageId, app, clock()))
+  }
   if (page?.state !== 'confirmed' || config.pageNoticesDailyMax === 0) return 'done'
   const midnight = Math.floor(clock().getTime() / DAY_MS) * DAY_MS
   if ((await countPageNotices(pool, new Date(midnight))) >= config.pageNoticesDailyMax) {
@@ -81,7 +80,7 @@ async function lookUp(
   const url = URL.parse(page.url)
   const accused = url && accusable(url, ownNamesOf(app.config))
   if (!accused || 'spared' in accused) return { stoppers: [], retryAt: undefined }
-  const through = await redirectorsOf(page, app.pool)
+  const { through } = page
   const found: FoundPage = {
     ...{ url: page.url, links: [page.url], key: page.key, accused, through, shown: [] },
   }
@@ -103,7 +102,7 @@ async function lookUp(
       const { asn, name, isMuted } = network
       const isInside =
         !config.forwardScope || placeInScope(ip, network, config.forwardScope) === 'inside'
-      return { asn, name, contacts: isInside && !isMuted ? network.contacts : [] }
+      return { asn, name, contacts: isInside && !isMuted ? network.contacts : [], ip }
     },
     async registrarOf(domain) {
       const answer = await rdap?.askDomain(domain)
@@ -114,25 +113,6 @@ async function lookUp(
     isShared: () => page.shared,
   })
   return { stoppers, retryAt: retries.length > 0 ? new Date(Math.min(...retries)) : undefined }
-}
-
-/** Of how many messages the links are read for redirectors. */
-const READ_MAX = 5
-
-/** The hosts that redirect to a page, from the links of the latest messages. */
-async function redirectorsOf(page: Page, db: Db): Promise<string[]> {
-  const reports = await listPageReports(db, page.id, READ_MAX)
-  const ids = reports.map(({ reportId }) => reportId)
-  const through = new Set<string>()
-  for (const analysis of ids.length > 0 ? await listPackedAnalyses(db, ids) : []) {
-    const { links } = JSON.parse((await unpack(analysis)).toString()) as PlainAnalysis
-    for (const { url } of links) {
-      const target = pageTarget(url)
-      if (target?.url.hostname !== page.host) continue
-      for (const host of target.through) through.add(host)
-    }
-  }
-  return [...through]
 }
 
 /**
@@ -151,7 +131,7 @@ async function keepStoppers(
   const consumers = await listConsumers(tx, addresses)
   const isConfirmed = (contact: string) => (consumers.get(contact)?.enrolledAt ?? null) !== null
   const disowning = await listDisowning(tx, page.host, new Date(now.getTime() - DISOWNED_MS))
-  const rows = stoppers.flatMap(({ role, name, addresses, form, isUnconfirmed }) => {
+  const rows = stoppers.flatMap(({ role, name, addresses, form, isUnconfirmed, ips = [] }) => {
     const isOutside = config.forwardScope !== undefined && role !== 'host'
     const mails = addresses.map((address) => {
       const contact = address.toLowerCase()
@@ -160,7 +140,7 @@ async function keepStoppers(
       return { contact, state: isShown ? ('shown' as const) : ('spare' as const) }
     })
     const forms = form === undefined ? [] : [{ contact: form, state: 'shown' as const }]
-    return [...mails, ...forms].map((one) => ({ ...one, role, name }))
+    return [...mails, ...forms].map((one) => ({ ...one, role, name, ips }))
   })
   const notices = rows.map((row, place) => ({ ...row, pageId: page.id, place }))
   const distinct = new Map(notices.toReversed().map((one) => [one.contact, one]))

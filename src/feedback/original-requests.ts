@@ -2,7 +2,13 @@ import type { App } from '../app.ts'
 import { listPackedAnalyses } from '../db/analyses.ts'
 import { insertAudit } from '../db/audit-log.ts'
 import { listConsumersByIds } from '../db/consumers.ts'
-import { type Feedback, findFeedback, listFeedback } from '../db/feedback-reports.ts'
+import {
+  type Feedback,
+  feedbackName,
+  findFeedback,
+  isStanding,
+  listFeedback,
+} from '../db/feedback-reports.ts'
 import {
   countOriginalRequests,
   decideOriginalRequest,
@@ -10,6 +16,11 @@ import {
   insertOriginalRequest,
   lockOriginalRequests,
 } from '../db/original-requests.ts'
+import {
+  listNoticesOfFeedback,
+  markNoticeFollowed,
+  type NoticeOfFeedback,
+} from '../db/page-notices.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { type Channel, findReport, listWithMessages, type Report } from '../db/reports.ts'
@@ -30,9 +41,10 @@ const REPORTER_MAX = 5
 const silentChannels: readonly Channel[] = ['trap', 'learn', 'feedback-loop', 'import']
 
 /**
- * Stores the request of a desk for the original of a report, whose reporter then decides. False if
- * the reporter is not asked: about phishing and malware, because those who send it may learn from
- * the desk who reported it; if another desk asked before; above the limits.
+ * Stores the request of a desk for the original of a report, or for the exact address of a page,
+ * which the reporter then decides. False if the reporter is not asked: about originals of phishing
+ * and malware, because those who send it may learn from the desk who reported it; about the address
+ * of a page that others received, too; if another desk asked before; above the limits.
  */
 export async function askForOriginal(tx: Db, feedback: Feedback, now: Date): Promise<boolean> {
   const { reportId, number, consumerId, isShadowed } = feedback
@@ -55,21 +67,24 @@ export async function askForOriginal(tx: Db, feedback: Feedback, now: Date): Pro
 async function findGivable(tx: Db, feedback: Feedback): Promise<Report | undefined> {
   const { reportId, consumerId } = feedback
   if (!isOriginalAskable(feedback)) return undefined
-  const [report, [analysis], stored, notified] = await Promise.all([
+  const [report, [analysis], stored, notified, page] = await Promise.all([
     findReport(tx, reportId),
     listPackedAnalyses(tx, [reportId]),
     listWithMessages(tx, [reportId]),
     listFeedback(tx, [reportId]),
+    findNotice(tx, feedback),
   ])
   if (!report || !analysis || stored.length === 0 || !isComplaint(report)) return undefined
   const { verdict, complaint } = analysis.judgment
   const isDangerous = [complaint.kind, report.kind].some(
     (kind) => topicOf(verdict.class, kind) !== 'spam',
   )
-  if (isDangerous || silentChannels.includes(report.channel)) return undefined
-  const last = notified.findLast(
-    (one) => one.consumerId === consumerId && one.kind !== 'original' && one.state !== 'withdrawn',
-  )
+  if (silentChannels.includes(report.channel)) return undefined
+  if (feedback.recipientRole === 'page') {
+    return page?.state === 'confirmed' && !page.shared && page.reportUrl ? report : undefined
+  }
+  if (isDangerous) return undefined
+  const last = notified.findLast((one) => one.consumerId === consumerId && isStanding(one))
   return last?.kind === 'redeemed' ? undefined : report
 }
 
@@ -100,9 +115,19 @@ export async function findRequestState(
   return request.endsAt > now ? { until: request.endsAt } : 'unavailable'
 }
 
+async function findNotice(
+  db: Db,
+  feedback: Pick<Feedback, 'reportId' | 'number' | 'recipientRole'>,
+): Promise<NoticeOfFeedback | undefined> {
+  if (feedback.recipientRole !== 'page') return undefined
+  return (await listNoticesOfFeedback(db, [feedback.reportId])).get(feedbackName(feedback))
+}
+
 /** A request as its reporter sees it. */
 export type ShownRequest = {
   address: string
+  /** The exact address of a page that is asked for, instead of the message. */
+  url: string | undefined
   askedAt: Date
   endsAt: Date
   isGranted: boolean | null
@@ -121,7 +146,9 @@ export async function findShownRequest(
   const { askedAt, endsAt, isGranted } = request
   const isUndecided = isGranted === null && endsAt > now
   const isOpen = isUndecided && (await findGivable(db, feedback)) !== undefined
-  return { address: feedback.address, askedAt, endsAt, isGranted, isOpen }
+  const notice = await findNotice(db, feedback)
+  const url = notice && (notice.reportUrl ?? '')
+  return { address: feedback.address, url, askedAt, endsAt, isGranted, isOpen }
 }
 
 /**
@@ -150,7 +177,10 @@ export async function decideOriginal(
     if (!consumer) return 'over'
     const { recipientRole, keepsTokens, sharedParts } = feedback
     const original = { reportId, consumer, kind: 'original' as const }
-    await queueFeedback(tx, [{ ...original, recipientRole, keepsTokens, sharedParts }], app, at)
+    const owed = [{ ...original, recipientRole, keepsTokens, sharedParts }]
+    const [queued] = await queueFeedback(tx, owed, app, at)
+    const notice = await findNotice(tx, feedback)
+    if (notice && queued) await markNoticeFollowed(tx, notice, 'exact', queued.number)
     return 'granted'
   })
 }

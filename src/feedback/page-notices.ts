@@ -151,8 +151,9 @@ export async function notifyNextStopper(
 }
 
 /**
- * Takes the notices about a page back that turns out to be harmless: withdraws those that have not
- * left, and queues a correction for those who got one. Call it whenever a page is cleared.
+ * Takes back the notices about a page that is not confirmed any more: withdraws those that have not
+ * left, and queues one correction for each recipient that got one. Does nothing if the page was
+ * confirmed again in the meantime.
  */
 export async function takeBackNotices(
   tx: Db,
@@ -160,6 +161,8 @@ export async function takeBackNotices(
   app: Pick<App, 'boss'>,
   now: Date,
 ): Promise<void> {
+  const page = await lockPage(tx, pageId)
+  if (page?.state === 'confirmed') return
   const notices = await listPageNotices(tx, pageId)
   const feedbackOf = await listFeedbackOf(tx, notices)
   for (const notice of notices) {

@@ -15,14 +15,6 @@ export const findContact = defineQueue({
   batchSize: 20,
 })
 
-/** Notifies those who can stop a page, when the page is confirmed. */
-export const notifyPage = defineQueue({
-  name: 'notify-page',
-  payload: z.object({ pageId: z.uuid(), firstAskedAt: z.iso.datetime().optional() }),
-  attempts: { retryLimit: 5, retryDelay: 30, retryDelayMax: 3_600, expireInSeconds: 300 },
-  batchSize: 5,
-})
-
 /** Reads a received mail: a bounce or an answer. */
 export const handleInbound = defineQueue({
   name: 'handle-inbound',

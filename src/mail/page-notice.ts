@@ -21,6 +21,8 @@ export type PageFacts = {
   exactness: Exactness
   /** What the network, registrar or platform is asked about: the name in `url` that it runs. */
   host: string
+  /** Addresses of the host in the recipient's network. */
+  ips: readonly string[]
   type: 'phishing' | 'malware'
   /** Whether a person of this service or independent reporters confirmed it. */
   confirmedBy: 'person' | 'reporters'
@@ -69,12 +71,22 @@ const kinds = { phishing: 'Phishing', malware: 'Malware' } as const
 const SUBJECT_CHARS_MAX = 200
 
 function subjectOf({ page, isWithdrawal }: PageNotice): string {
-  const { host, type, imitates, role } = page
+  const { type, imitates, role } = page
   const where = role === 'redirector' ? 'Link to a' : 'A'
-  const what = `${where} ${type} page: ${defangedHost(host)}`
+  const what = `${where} ${type} page: ${placeOf(page)}`
   const brand = imitates === undefined ? '' : ` (imitates ${cleanLine(imitates)})`
   const subject = `${isWithdrawal ? 'Withdrawn: ' : ''}${what}${brand}`
   return [...subject].slice(0, SUBJECT_CHARS_MAX).join('')
+}
+
+/** The name of the page in the Subject: never a platform alone. */
+function placeOf({ url, host, role }: PageFacts): string {
+  if (role !== 'platform' && role !== 'redirector') return defangedHost(host)
+  return cleanLine(
+    defanged(url)
+      .replace(/^[a-z]+:\/\//i, '')
+      .replace(/[?#].*/, ''),
+  )
 }
 
 /** The JSON of an XARF 4 report of the category `content`. */
@@ -87,6 +99,7 @@ type XarfContent = XarfHead & {
   domain?: string
   registrar?: string
   hosting_provider?: string
+  dns_records?: { a?: string[]; aaaa?: string[] }
   target_brand?: string
   verification_method: 'manual' | 'user_report'
   attack_vector: 'phishing' | 'malware'
@@ -112,6 +125,7 @@ function xarfReport(notice: PageNotice): XarfContent {
     ...(xarfDomain.test(host) && { domain: host }),
     ...(role === 'registrar' && { registrar: cleanLine(recipient) }),
     ...(role === 'host' && { hosting_provider: cleanLine(recipient) }),
+    ...(page.ips.length > 0 && { dns_records: recordsOf(page.ips) }),
     ...(imitates !== undefined && { target_brand: cleanLine(imitates) }),
     verification_method: page.confirmedBy === 'person' ? 'manual' : 'user_report',
     attack_vector: type,
@@ -120,6 +134,11 @@ function xarfReport(notice: PageNotice): XarfContent {
     tags: [`message:${type}`, `url:${page.exactness}`],
     evidence: [evidenceOf(original)],
   }
+}
+
+function recordsOf(ips: readonly string[]): NonNullable<XarfContent['dns_records']> {
+  const [aaaa = [], a = []] = [true, false].map((is) => ips.filter((ip) => ip.includes(':') === is))
+  return { ...(a.length > 0 && { a }), ...(aaaa.length > 0 && { aaaa }) }
 }
 
 const DESCRIPTION_CHARS_MAX = 1_000
@@ -147,7 +166,7 @@ function noticeText(notice: PageNotice): string {
         ...(isUnsolicited ? [wrap(unsolicitedOf(page), '')] : []),
       ]
   const closing = [
-    ...fact('Service', notice.service),
+    ...fact('Our service', notice.service),
     '',
     ...wrap(
       'Addresses are written with "hxxp" and "[.]" so that nobody opens them by mistake. The ' +
@@ -160,18 +179,19 @@ function noticeText(notice: PageNotice): string {
 
 /** The lines that a person looks for first. */
 function headLines({ page, token }: PageNotice): string[] {
-  const { url, host, type, imitates, through } = page
+  const { url, host, ips, type, imitates, through, role } = page
   return [
     // A long address must not be cut.
     `  ${'Page:'.padEnd(15)} ${defanged(cleanLine(url))}`,
-    ...fact('Host or domain', defangedHost(host)),
+    ...fact(role === 'registrar' ? 'Domain' : 'Host', defangedHost(host)),
+    ...fact('Host address', ips.join(', ')),
     ...fact('Kind', kinds[type]),
     ...fact('Imitates', imitates),
     ...through.flatMap((name) => fact('Reached through', defangedHost(name))),
     ...fact('First seen', instant(page.firstSeen)),
     ...fact('Last seen', instant(page.lastSeen)),
     ...fact('Reports', String(page.reports)),
-    ...fact('Sent to you as', `${roleNames[page.role]}: ${cleanLine(page.recipient)}`),
+    ...fact('Sent to you as', `${roleNames[role]}: ${cleanLine(page.recipient)}`),
     ...fact('Report number', token),
   ]
 }

@@ -29,7 +29,7 @@ import { isDangerous, type VerdictClass } from '../verdict/verdict.ts'
 import { uuidTime, uuidv7 } from '../world.ts'
 import { renewPage } from './renew-page.ts'
 
-type Needs = Pick<WorkApp, 'pool' | 'clock' | 'config' | 'log'> & {
+type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config' | 'log'> & {
   parser: Pick<ParserPool, 'findPages'>
 }
 

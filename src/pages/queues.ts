@@ -12,6 +12,14 @@ export const findPages = defineQueue({
   batchSize: 50,
 })
 
+/** Notifies those who can stop a page that was confirmed, or takes their notices back. */
+export const notifyPage = defineQueue({
+  name: 'notify-page',
+  payload: z.object({ pageId: z.uuid(), firstAskedAt: z.iso.datetime().optional() }),
+  attempts: { retryLimit: 5, retryDelay: 30, retryDelayMax: 3_600, expireInSeconds: 300 },
+  batchSize: 5,
+})
+
 /**
  * How long the job of a report waits, in seconds: then the report is visible wherever it is stored,
  * and the reports of a campaign that arrive together share a batch.

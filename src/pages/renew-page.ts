@@ -15,12 +15,14 @@ import type { Db } from '../db/pool.ts'
 import { DAY_MS } from '../durations.ts'
 import { accusable } from '../phishing/accusable.ts'
 import { findConfirmation, type PageFinding } from '../phishing/page-gate.ts'
+import { send } from '../queue/boss.ts'
 import { ownNamesOf } from '../verdict/lists/spare.ts'
 import { unpackWitnesses } from '../verdict/reputation/karma.ts'
 import { isDangerous } from '../verdict/verdict.ts'
 import { uuidTime } from '../world.ts'
+import { notifyPage } from './queues.ts'
 
-type Needs = Pick<WorkApp, 'clock' | 'config' | 'log'>
+type Needs = Pick<WorkApp, 'boss' | 'clock' | 'config' | 'log'>
 
 /** Maximum number of reports, the latest, that decide about a page. */
 const WITNESSES_MAX = 200
@@ -45,11 +47,13 @@ export async function renewPage(tx: Db, id: string, app: Needs): Promise<void> {
   const isExempt = (await findExempted(tx, namesOf(page.host), now)).size > 0
   const after = decided({ ...page, url, shared, reports }, finding, { isSpared, isExempt }, now)
   await updatePage(tx, after)
-  if (page.state !== 'confirmed' && after.state === 'confirmed') pageConfirmed(tx, after, app)
+  if (page.state !== 'confirmed' && after.state === 'confirmed') pageConfirmed(after, app)
+  // A report that was taken back takes its notices along; others take their place.
+  const isLess = page.state === 'confirmed' && after.reports < page.reports
+  if (page.state !== after.state || isLess) await send(app.boss, notifyPage, [{ pageId: id }], tx)
 }
 
-/** Called in the transaction in which a page becomes confirmed: what follows starts here. */
-function pageConfirmed(_tx: Db, { id, confirmedBy }: Page, { log }: Needs): void {
+function pageConfirmed({ id, confirmedBy }: Page, { log }: Needs): void {
   log.info({ pageId: id, confirmedBy }, 'A page is confirmed as that of a phisher.')
 }
 

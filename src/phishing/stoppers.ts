@@ -15,6 +15,8 @@ export type Stopper = {
   form?: string
   /** Whether the sources of the addresses are weak: an operator writes there, not the program. */
   isUnconfirmed?: true
+  /** Of a network: the addresses of the host in it. */
+  ips?: readonly string[]
 }
 
 /** A network in which addresses of the page's host are. */
@@ -22,6 +24,8 @@ export type HostNetwork = {
   asn: number | null
   name: string | null
   contacts: readonly string[]
+  /** The address that was looked up. */
+  ip?: string
 }
 
 /** The registrar of the page's domain. */
@@ -75,14 +79,15 @@ function ofPlatform(platform: Platform, role: 'platform' | 'redirector'): Stoppe
   }
 }
 
-function hostOf({ asn, name, contacts }: HostNetwork): Stopper {
+function hostOf({ asn, name, contacts, ip }: HostNetwork): Stopper {
+  const ips = ip === undefined ? [] : [ip]
   const cdn = asn === null ? namedCdn(name) : byAsn.get(asn)
-  if (!cdn) return { role: 'host', name: name ?? 'unknown network', addresses: contacts }
+  if (!cdn) return { role: 'host', name: name ?? 'unknown network', addresses: contacts, ips }
   const { email, form } = cdn
   const addresses = email === undefined ? contacts : [email]
   // A CDN with a form does not read mail.
-  if (form !== undefined) return { role: 'cdn', name: cdn.name, addresses: [], form }
-  return { role: 'cdn', name: cdn.name, addresses }
+  if (form !== undefined) return { role: 'cdn', name: cdn.name, addresses: [], form, ips }
+  return { role: 'cdn', name: cdn.name, addresses, ips }
 }
 
 /** Registries name networks `CLOUDFLARENET`. */
@@ -97,5 +102,8 @@ function ofRegistrar({ registrar, contacts }: DomainRegistrar): Stopper {
 /** Joins those with the same role and contacts: a host often has addresses in one network. */
 function merged(stoppers: readonly Stopper[]): Stopper[] {
   const keyOf = ({ role, addresses, form }: Stopper) => [role, form, ...addresses].join(' ')
-  return [...new Map(stoppers.toReversed().map((one) => [keyOf(one), one])).values()].toReversed()
+  return [...Map.groupBy(stoppers, keyOf).values()].flatMap(([first, ...others]) => {
+    const ips = [first, ...others].flatMap((one) => one?.ips ?? [])
+    return first ? [{ ...first, ...(ips.length > 0 && { ips }) }] : []
+  })
 }

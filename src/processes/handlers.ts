@@ -9,7 +9,6 @@ import {
   followOrigins,
   forwardReport,
   handleInbound,
-  notifyPage,
   paceFeedback,
   showForwarded,
 } from '../feedback/queues.ts'
@@ -29,7 +28,7 @@ import { proposeMarketers, unsubscribe } from '../marketers/queues.ts'
 import { runUnsubscribe } from '../marketers/unsubscribe-reporter.ts'
 import { runSealAudit } from '../people/audit-seals.ts'
 import { runFindPages } from '../pages/find-pages.ts'
-import { findPages } from '../pages/queues.ts'
+import { findPages, notifyPage } from '../pages/queues.ts'
 import { type DeliveriesInProgress, runDeliverWebhook } from '../people/deliver-webhooks.ts'
 import { deliverWebhook, sealAudit } from '../people/queues.ts'
 import type { Queue } from '../queue/define-queue.ts'

@@ -182,8 +182,9 @@ export function hasContract(
 }
 
 /**
- * Whether a desk can ask for the original of what a feedback report describes. The desk of a
- * network only: the sender of the message names other recipients.
+ * Whether a desk can ask for the original of what a feedback report describes, or for the exact
+ * address of a page. The desk of a network and those who can stop the page only: the sender of the
+ * message names other recipients.
  */
 export function isOriginalAskable(feedback: {
   kind: string
@@ -191,5 +192,6 @@ export function isOriginalAskable(feedback: {
   hasOriginal: boolean
 }): boolean {
   const { kind, recipientRole, hasOriginal } = feedback
-  return kind === 'complaint' && recipientRole === 'network' && !hasOriginal
+  const isAskable = recipientRole === 'network' || recipientRole === 'page'
+  return kind === 'complaint' && isAskable && !hasOriginal
 }

@@ -75,9 +75,14 @@ export async function openNoticingApp(env: Record<string, string> = {}) {
     /** Stores a confirmed page to which reports of messages lead; returns its id. */
     async confirmed(
       urls: readonly string[],
-      given: { key?: string; shared?: boolean; type?: 'phishing' | 'malware' } = {},
+      given: {
+        key?: string
+        shared?: boolean
+        type?: 'phishing' | 'malware'
+        through?: string[]
+      } = {},
     ) {
-      const { shared = false, type = 'phishing' } = given
+      const { shared = false, type = 'phishing', through = [] } = given
       const [first = ''] = urls
       const { hostname: host, pathname } = new URL(first)
       const now = app.clock()
@@ -93,7 +98,7 @@ export async function openNoticingApp(env: Record<string, string> = {}) {
       const scope = 'scope' in accused ? accused.scope : 'host'
       const key = given.key ?? `${host}${pathname}`
       const seen = { key, url: first, host, scope, type, imitates: 'PayPal', lastSeen: now }
-      const [page] = await touchPages(app.pool, [{ ...seen, id: uuidv7(now), through: [] }])
+      const [page] = await touchPages(app.pool, [{ ...seen, id: uuidv7(now), through }])
       if (!page) throw new Error('The page was not stored.')
       await putPageReports(
         app.pool,

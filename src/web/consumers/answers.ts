@@ -90,6 +90,12 @@ async function sendQuestion(
   const { texts } = visitOf(req)
   const language = req.query['lang'] === undefined ? '' : queryOf({ lang: visitOf(req).language })
   const linkOf = (name: AnswerKind) => `/answer/${token}/${name}${language}`
+  const isAboutPage = feedback.recipientRole === 'page'
+  const wordsOf = (name: AnswerKind) =>
+    isAboutPage && (name === 'not-ours' || name === 'original')
+      ? (`answers.pages.${name}` as const)
+      : (`answers.kinds.${name}` as const)
+  const words = wordsOf(kind)
   res.setHeader('x-robots-tag', 'noindex, nofollow')
   sendPage(req, res, {
     view: 'pages/desk-answer',
@@ -98,16 +104,24 @@ async function sendQuestion(
       feedback,
       kind,
       taken,
-      answers,
+      answers: answers.map(({ answer, at }) => ({ name: texts(`${wordsOf(answer)}.name`), at })),
+      words: {
+        name: texts(`${words}.name`),
+        does: texts(`${words}.does`),
+        submit: texts(`${words}.submit`),
+        done: texts(`${words}.done`),
+      },
+      isAboutPage,
       hasText: kind === 'resolved' || kind === 'wrong',
       action: linkOf(kind),
       request,
       others: answerKinds
         .filter((name) => name !== kind)
         .filter((name) => name !== 'original' || isOriginalAskable(feedback))
-        .map((name) => ({ href: linkOf(name), name: texts(`answers.kinds.${name}.name`) })),
-      originIp: analysis?.originIp,
-      network: analysis?.network,
+        .map((name) => ({ href: linkOf(name), name: texts(`${wordsOf(name)}.name`) })),
+      // A notice about a page says nothing of the machine that sent the message.
+      originIp: isAboutPage ? undefined : analysis?.originIp,
+      network: isAboutPage ? undefined : analysis?.network,
       reported: copy && (await shownMessage(copy)),
     },
   })

@@ -27,7 +27,9 @@ export function originalRoutes(site: Needs): Router {
       const report = await reportOf(req, reporter)
       const request = await findShownRequest(pool, report, clock())
       if (!request) throw new ProblemError('not-found', 'Nobody asked for the original.')
-      const raw = request.isOpen ? await findRawMessage(pool, report.id) : undefined
+      const { isOpen, url } = request
+      if (url !== undefined) return { report, request, source: isOpen ? url : '', isCut: false }
+      const raw = isOpen ? await findRawMessage(pool, report.id) : undefined
       return {
         report,
         request,

@@ -3,15 +3,27 @@ import { expect, test } from 'vitest'
 import { ensureConsumers, markEnrolled } from '../../../src/db/consumers.ts'
 import { listFeedback } from '../../../src/db/feedback-reports.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
-import { takeBackNotices } from '../../../src/feedback/page-notices.ts'
+import { decideOriginal, findShownRequest } from '../../../src/feedback/original-requests.ts'
 import { takeAnswer } from '../../../src/feedback/take-answer.ts'
-import { parseOwnAddress } from '../../../src/mail/verp.ts'
+import { type AnswerKind, parseOwnAddress } from '../../../src/mail/verp.ts'
+import { renewPage } from '../../../src/pages/renew-page.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
 import { openNoticingApp } from '../../support/noticed-pages.ts'
 import type { SunkMail } from '../../support/smtp-sink.ts'
 
 const at = await openNoticingApp()
 const { app } = at
+
+const reporterOf = async (reportId: string) => {
+  const [row] = await app.rows(`select reporter_id as id from reports where id = $1`, [reportId])
+  return String(row?.['id'])
+}
+
+const clear = (pageId: string) =>
+  app.pool.query(
+    `update pages set state = 'cleared', confirmed_by = null, cleared_at = now() where id = $1`,
+    [pageId],
+  )
 
 let hosts = 0
 /** A host that no other test has, of a domain under a public suffix. */
@@ -31,7 +43,7 @@ const noticeOf = async (pageId: string, contact: string) => {
   return row as { reportId: string; number: number }
 }
 
-const answer = async (pageId: string, contact: string, kind: 'resolved' | 'not-ours' | 'stop') =>
+const answer = async (pageId: string, contact: string, kind: AnswerKind) =>
   takeAnswer(at.tools, await noticeOf(pageId, contact), {
     ...{ answer: kind, how: 'link', said: undefined },
   })
@@ -65,6 +77,8 @@ test('35 reports of a page give one notice for each recipient, without a reporte
     const settings = { domain: app.config.returnPathDomain, secret: app.config.secret }
     expect(parseOwnAddress(mail.from, settings)).toMatchObject({ is: 'feedback-bounce' })
   }
+  const ofHost = mails.find(({ to }) => to.includes('abuse@host-net.example'))
+  expect(await textOf(ofHost)).toContain('Host address: 8.8.4.4')
   // Nobody who runs the name servers learns a token.
   expect(at.asked.filter((name) => tokens.some((token) => name.includes(token)))).toEqual([])
 })
@@ -80,8 +94,7 @@ test('an address that independent reporters received is exact', async () => {
 test('a page that is cleared before the notice leaves is not reported', async () => {
   const { pageId } = await at.confirmed([`https://${newHost()}/a`])
   await at.notify(pageId)
-  const cleared = `update pages set state = 'cleared', confirmed_by = null, cleared_at = now()`
-  await app.pool.query(`${cleared} where id = $1`, [pageId])
+  await clear(pageId)
   expect(await at.send()).toEqual([])
   expect(await at.contacts(pageId)).toEqual([
     'host abuse@host-net.example withdrawn',
@@ -89,7 +102,7 @@ test('a page that is cleared before the notice leaves is not reported', async ()
     'registrar abuse@registrar.example withdrawn',
   ])
   const other = await at.confirmed([`https://${newHost()}/b`])
-  await app.pool.query(`${cleared} where id = $1`, [other.pageId])
+  await clear(other.pageId)
   await at.notify(other.pageId)
   expect(await at.contacts(other.pageId)).toEqual([])
 })
@@ -98,16 +111,47 @@ test('if a page is cleared later, those who were notified get one withdrawal', a
   const { pageId } = await at.confirmed([`https://${newHost()}/c`])
   await at.notify(pageId)
   await at.send()
-  const takeBack = () =>
-    inTransaction(app.pool, (tx) => takeBackNotices(tx, pageId, app, app.clock()))
-  await takeBack()
-  await takeBack()
+  await clear(pageId)
+  await at.notify(pageId)
+  await at.notify(pageId)
   const mails = await at.send()
   expect(mails.flatMap(({ to }) => to).toSorted()).toEqual([
     'abuse@host-net.example',
     'abuse@registrar.example',
   ])
   expect(await textOf(mails[0])).toContain('We withdraw our notice about this page')
+})
+
+test('a decision of an operator about a page queues the job', async () => {
+  const { pageId } = await at.confirmed([`https://${newHost()}/m`])
+  const jobs = () =>
+    app.rows(`select 1 from pgboss.job where name = 'notify-page' and data ->> 'pageId' = $1`, [
+      pageId,
+    ])
+  const decide = async (decision: string) => {
+    await app.pool.query('update pages set decision = $2 where id = $1', [pageId, decision])
+    await inTransaction(app.pool, (tx) => renewPage(tx, pageId, app))
+  }
+  await decide('phishing')
+  expect(await jobs()).toHaveLength(0)
+  await decide('cleared')
+  expect(await jobs()).toHaveLength(1)
+  await decide('malware')
+  expect(await jobs()).toHaveLength(2)
+})
+
+test('who redirects to a page is notified, too', async () => {
+  const through = ['tinyurl.com']
+  const { pageId } = await at.confirmed([`https://${newHost()}/n`], { through })
+  await at.notify(pageId)
+  expect(await at.contacts(pageId)).toEqual([
+    'redirector abuse@tinyurl.com queued',
+    'host abuse@host-net.example queued',
+    'host noc@host-net.example spare',
+    'registrar abuse@registrar.example queued',
+  ])
+  const mail = (await at.send()).find(({ to }) => to.includes('abuse@tinyurl.com'))
+  expect(await textOf(mail)).toContain('Please switch off the links of your service')
 })
 
 test('"not ours" asks the next contact, and is remembered for the host', async () => {
@@ -126,6 +170,37 @@ test('"not ours" asks the next contact, and is remembered for the host', async (
     'registrar abuse@registrar.example queued',
   ])
   await at.send()
+})
+
+test('the recipient gets the exact address if the reporter agrees', async () => {
+  const url = `https://${newHost()}/login/Zq9xK2vLw7RtB41nPs80`
+  const { pageId } = await at.confirmed([url], { key: 'any/login/*' })
+  await at.notify(pageId)
+  await at.send()
+  const contact = 'abuse@host-net.example'
+  expect(await answer(pageId, contact, 'original')).toBe('taken')
+  expect(await at.send()).toEqual([])
+  const { reportId } = await noticeOf(pageId, contact)
+  const report = { id: reportId, reporterId: await reporterOf(reportId) }
+  expect(await findShownRequest(app.pool, report, app.clock())).toMatchObject({
+    ...{ address: contact, url, isOpen: true },
+  })
+  expect(await decideOriginal(app, report, true)).toBe('granted')
+  const [mail, ...others] = await at.send()
+  expect(others).toEqual([])
+  expect(mail?.to).toEqual([contact])
+  const text = await textOf(mail)
+  expect(text).toContain(`Page: ${url.replace('https', 'hxxps')}`)
+  expect(text).toContain('who agreed to give it to you')
+  expect(mail?.raw.toString()).not.toMatch(/person-m/)
+})
+
+test('a reporter is not asked about an address that others received, too', async () => {
+  const url = `https://${newHost()}/go/x7Zq9xK2vLw7RtB41nPs80`
+  const { pageId } = await at.confirmed([url, url, url], { shared: true })
+  await at.notify(pageId)
+  await at.send()
+  expect(await answer(pageId, 'abuse@host-net.example', 'original')).toBe('unavailable')
 })
 
 test('"removed" is told to the reporters of the page', async () => {

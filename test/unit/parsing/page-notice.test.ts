@@ -29,6 +29,7 @@ const xarf = z.strictObject({
     .optional(),
   registrar: z.string().optional(),
   hosting_provider: z.string().optional(),
+  dns_records: z.strictObject({ a: z.array(z.ipv4()), aaaa: z.array(z.ipv6()) }).optional(),
   target_brand: z.string().optional(),
   verification_method: z.enum(['manual', 'user_report']),
   attack_vector: z.enum(['phishing', 'malware']),
@@ -79,6 +80,7 @@ const page: NoticedPage = {
   role: 'registrar',
   recipient: 'Example Registrar Inc.',
   through: [],
+  ips: [],
 }
 
 async function noticeOn(
@@ -136,11 +138,14 @@ test('a notice is valid XARF 4 of the category content, and its text suffices to
 })
 
 test('a host is asked about its host name, under the Digital Services Act', async () => {
-  const { report, text } = await noticeOn({ role: 'host', recipient: 'EXAMPLE-NET' })
+  const ips = ['192.0.2.7', '2001:db8::7']
+  const { report, text } = await noticeOn({ role: 'host', recipient: 'EXAMPLE-NET', ips })
   expect(report).toMatchObject({
     source_identifier: 'secure.evil-shop.com',
     hosting_provider: 'EXAMPLE-NET',
+    dns_records: { a: ['192.0.2.7'], aaaa: ['2001:db8::7'] },
   })
+  expect(text).toContain('Host address:   192.0.2.7, 2001:db8::7')
   expect(text.replace(/\s+/g, ' ')).toContain('Article 16 of the Digital Services Act')
 })
 
@@ -212,6 +217,12 @@ test('if the reporter agrees, the address is exact, and nothing else changes', a
   expect(report.url).toBe(page.url)
   expect(text.replace(/\s+/g, ' ')).toContain('who agreed to give it to you')
   expect(evidence).not.toMatch(/zoe|quarry/i)
+})
+
+test('the subject to a platform never names the platform alone', async () => {
+  const url = 'https://short.example/y7parcel?x=1'
+  const { subject } = await noticeOn({ url, key: 'short.example/y7parcel', role: 'platform' })
+  expect(subject).toBe('A phishing page: short[.]example/y7parcel (imitates PayPal)')
 })
 
 test('a withdrawal says so, and asks for nothing', async () => {
