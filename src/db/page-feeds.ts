@@ -1,5 +1,5 @@
 import type { Db } from './pool.ts'
-import { rowsOf } from './rows.ts'
+import { rowsOf, valuesOf } from './rows.ts'
 
 /** A page that was confirmed before it was cleared. */
 export type ClearedPage = {
@@ -24,4 +24,12 @@ export function readClearedPages(
     where state = 'cleared' and shared and confirmed_at is not null
       and cleared_at >= ${which.since}
     order by id limit ${which.limit}`
+}
+
+/** Returns a value that changes when pages are confirmed, or are confirmed no longer. */
+export async function readPageEdition(db: Db): Promise<string> {
+  const [edition = ''] = await valuesOf(db)<string>`
+    select count(*) || ' ' || coalesce(max(confirmed_at)::text, '') from pages
+    where state = 'confirmed' and shared`
+  return edition
 }

@@ -33,6 +33,7 @@ import type { RuleBook } from '../verdict/rules/rule-book.ts'
 import { hasSureOrigin, withSystem } from '../verdict/subjects.ts'
 import { decide, type Verdict } from '../verdict/verdict.ts'
 import { type Clock, randomShard } from '../world.ts'
+import { type LivePages, openPages } from './live-pages.ts'
 import { type LiveRules, openRules } from './live-rules.ts'
 import { type LiveModel, openModel } from './models.ts'
 
@@ -96,6 +97,8 @@ export type JudgeTools = {
   reputations: ReputationReader
   rules: { current: () => Pick<RuleBook, 'run'> }
   model: { current: () => Pick<Model, 'apply'> | undefined }
+  /** Absent: no page is listed. */
+  pages?: Pick<LivePages, 'current'>
   clock: Clock
 }
 
@@ -190,6 +193,7 @@ function judgeCase(
     sender,
     network: one.network,
     listings: listingsFor(one),
+    pages: tools.pages?.current().factsOf(subjects),
     reputations: reputations.flatMap((its, index) => {
       const subject = subjects[index]
       if (!subject) throw new RangeError('A reputation has no subject.')
@@ -318,7 +322,7 @@ export type OpenJudge = {
   rules: Pick<LiveRules, 'state'>
   /** Whether the active model reads pieces of the text, and the active rules match texts. */
   reads: { readsText: () => boolean; readsWritten: () => boolean }
-  /** Stops following rules and models. */
+  /** Stops following rules, models and listed pages. */
   close: () => Promise<void>
 }
 
@@ -326,7 +330,8 @@ export type OpenJudge = {
 const KEYS_REMEMBERED_MAX = 200_000
 
 /**
- * Opens the judge of a process. It follows the active rules and model from then on. Lookups are
+ * Opens the judge of a process. It follows the active rules, the model and the listed pages from
+ * then on. Lookups are
  * cached for `freshMs` milliseconds, so a verdict may rest on data of that age.
  *
  * @throws when the database is unreachable
@@ -335,29 +340,36 @@ export async function openJudge(
   app: Pick<App, 'pool' | 'clock' | 'log'>,
   { name, freshMs }: { name: string; freshMs: number },
 ): Promise<OpenJudge> {
-  const opened: { model?: LiveModel } = {}
-  const modelVersion = () => opened.model?.current()?.version
-  const rules = await openRules({ ...app, name, definitions: factDefinitions, modelVersion })
-  const model = await openModel(app).catch(async (error: unknown) => {
-    // Without this, each retry would leak a connection.
-    await rules.close()
-    throw error
-  })
-  opened.model = model
+  const parts: { close: () => Promise<void> }[] = []
+  const close = async () => void (await Promise.all(parts.map((part) => part.close())))
+  const opened = async <Part extends { close: () => Promise<void> }>(opening: Promise<Part>) => {
+    const part = await opening.catch(async (error: unknown) => {
+      // Without this, each retry would leak a connection.
+      await close()
+      throw error
+    })
+    parts.push(part)
+    return part
+  }
+  const live: { model?: LiveModel } = {}
+  const modelVersion = () => live.model?.current()?.version
+  const definitions = factDefinitions
+  const rules = await opened(openRules({ ...app, name, definitions, modelVersion }))
+  const model = await opened(openModel(app))
+  const pages = await opened(openPages(app))
+  live.model = model
   const memory = { keysMax: KEYS_REMEMBERED_MAX, freshMs }
   const near = nearShard(app.pool, randomShard())
   const counters = createCounterReader({ ...app, pool: near }, memory)
   const reputations = createReputationReader({ ...app, counters, near }, memory)
   return {
-    judge: createJudge({ counters, reputations, rules, model, clock: app.clock }),
+    judge: createJudge({ counters, reputations, rules, model, pages, clock: app.clock }),
     reputations,
     rules,
     reads: {
       readsText: () => model.current()?.readsText === true,
       readsWritten: () => rules.current().readsWritten,
     },
-    async close() {
-      await Promise.all([rules.close(), model.close()])
-    },
+    close,
   }
 }

@@ -376,11 +376,11 @@ function defended(score: number, { report }: Facts): VerdictClass {
 
 /** The model decides between spam and phishing only if no reporter said which it is. */
 function unwantedClass(
-  { report, blacklists }: Facts,
+  { report, blacklists, pages }: Facts,
   estimate: Estimate | undefined,
 ): VerdictClass {
-  if (blacklists?.has_malware === true) return 'malware'
-  if (blacklists?.has_phishing === true) return 'phishing'
+  if (blacklists?.has_malware === true || pages?.has_malware === true) return 'malware'
+  if (blacklists?.has_phishing === true || pages?.has_phishing === true) return 'phishing'
   const said = report?.kind
   const isPhishing = said ? said === 'phishing' : estimate?.isPhishing === true
   return isPhishing ? 'phishing' : 'spam'

@@ -14,6 +14,8 @@ absent, it must check whether there was a lookup (\`authentication.checked\`,
   incoming mail. Only mail of before the one that is judged counts.
 - \`reputation\` is based on reports weighted by karma. If a message has several subjects of a
   kind, the worst one counts.
+- \`pages\` is based on pages that people or independent reporters confirmed and whose URL is
+  nobody's token. Models do not use it.
 - \`seen\` contains plain counts of the most informative pieces. If a group has several pieces,
   the largest count is used. Accounts are free, so counts alone prove little. \`copies\` counts
   the messages that mail servers checked, regardless of the verdicts: it is volume, not

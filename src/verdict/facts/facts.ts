@@ -40,6 +40,7 @@ import {
   senderFacts,
   senderTable,
 } from './outside-facts.ts'
+import { type ListedLinks, pagesTable } from './page-facts.ts'
 import { seenDefinitions, type SeenFacts } from './seen-facts.ts'
 
 /** All facts, by group. Do not rename them: stored rules and models refer to them. */
@@ -59,6 +60,7 @@ export const factDefinitions: readonly FactDefinition[] = [
   ...definitionsOf('text', textTable),
   ...definitionsOf(CONTENT_GROUP, contentTable),
   ...definitionsOf('blacklists', blacklistsTable),
+  ...definitionsOf('pages', pagesTable),
   ...reputationDefinitions,
   ...seenDefinitions,
 ]
@@ -114,6 +116,8 @@ export type FactsInput = {
   network?: OriginNetwork | null | undefined
   /** Results of blacklist lookups; null or absent when there was no lookup. */
   listings?: readonly BlacklistEntry[] | null | undefined
+  /** Listed pages to which its links lead. */
+  pages?: ReturnType<ListedLinks['factsOf']>
   reputations?: readonly KnownReputation[] | undefined
   /** As returned by `seenFacts`. */
   seen?: SeenFacts | undefined
@@ -134,6 +138,7 @@ export function factsOf({ features, now, ...input }: FactsInput): Facts {
     ...filled('sender', senderFacts(input.sender)),
     ...filled('network', networkFacts(input.network)),
     ...filled('blacklists', blacklistFacts(input.listings)),
+    ...filled('pages', input.pages),
     ...filled('reputation', reputationFacts(input.reputations, now)),
     ...filled('seen', input.seen),
   }

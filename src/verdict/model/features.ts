@@ -27,6 +27,7 @@ export function refusalOf(
 const unfitGroups: Readonly<Record<string, string>> = {
   content: 'It is text. Models read pieces of the text, and numbers about it.',
   report: 'The reporter’s statement is the label, and karma is the trust in it.',
+  pages: 'The reports that are the labels also confirm pages.',
   sender: 'Only checks of outgoing mail have it, so it is always empty in training.',
 }
 
