@@ -4,7 +4,7 @@ import { createUrlencodedParser } from '../bodies/urlencoded.ts'
 import { admit } from '../limits.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { requireFormToken, tokenField, visitOf } from './visit.ts'
+import { isOfSession, tokenField, visitOf } from './visit.ts'
 
 /** Dependencies for reading forms and counting anonymous attempts. */
 export type FormReader = Pick<Site, 'takeBody' | 'takeAnonymousBody' | 'limits' | 'config'>
@@ -23,6 +23,17 @@ export type Form = {
   files: (name: string) => FormPart[]
 }
 
+/** A form of another session: its sender signed in again since the page was shown. */
+export class StaleForm extends ProblemError {
+  override name = 'StaleForm'
+  readonly form: Form
+
+  constructor(form: Form) {
+    super('stale-form', 'Load the page again and send the form from there.')
+    this.form = form
+  }
+}
+
 const PARTS_MAX = 300
 const TEXT_BYTES_MAX = 16_000
 const COUNTED_BYTES = 1_000_000
@@ -34,6 +45,7 @@ const takesPassword = new Set(['/sign-in', '/report'])
  * of the session. A form of any other visitor counts against the rate limit before it is read.
  *
  * @throws ProblemError
+ * @throws StaleForm if the token is of another session, with what was entered
  */
 export async function readForm(
   req: Request,
@@ -58,7 +70,7 @@ export async function readForm(
   await take(req, res, { bytesMax, ownerId: reporter?.id }, parser.write)
   const form = formOf(await parser.end())
   const isProven = () => takesPassword.has(req.path) && hasPassword(form)
-  requireFormToken(req, form.text(tokenField), isProven)
+  if (!isOfSession(req, form.text(tokenField), isProven)) throw new StaleForm(form)
   return form
 }
 

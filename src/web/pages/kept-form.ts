@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express'
 import { z } from 'zod'
-import { type Form, type FormReader, readForm } from './form.ts'
+import { type Form, type FormReader, readForm, type StaleForm } from './form.ts'
 import { localPath, sendPage } from './render.ts'
 import { tokenField, visitOf } from './visit.ts'
 
@@ -14,7 +14,7 @@ const keptSchema = z.object({
 })
 
 /** The pages whose forms contain no password, besides the fields below. */
-const areas = ['/admin/', '/reports/', '/relays', '/settings']
+const areas = ['/admin/', '/reports/', '/relays', '/settings', '/account/tokens']
 const secretFields = ['now', 'now_code', tokenField]
 /** Maximum size of a kept form in bytes. */
 const KEPT_BYTES_MAX = 100_000
@@ -39,9 +39,24 @@ export async function keepForm(
   return form && keptOf(req, form)
 }
 
-function mayKeep({ method, headers, originalUrl }: Request): boolean {
-  const isFromHere = headers['sec-fetch-site'] === 'same-origin'
-  return method === 'POST' && isFromHere && areas.some((area) => originalUrl.startsWith(area))
+/**
+ * What its sender entered into a form of an earlier session, and can send again in the present one.
+ * Undefined like that of `keepForm`.
+ */
+export function keptOfStale(req: Request, { form }: StaleForm): KeptForm | undefined {
+  const kept = mayKeep(req) ? keptOf(req, form) : undefined
+  const isSmall = JSON.stringify(kept ?? '').length <= KEPT_BYTES_MAX
+  return isSmall ? kept : undefined
+}
+
+function mayKeep(req: Request): boolean {
+  const isKnown = areas.some((area) => req.originalUrl.startsWith(area))
+  return req.method === 'POST' && isKnown && isFromHere(req)
+}
+
+/** Whether the browser says that a page of ours sends the request. */
+export function isFromHere({ headers }: Request): boolean {
+  return headers['sec-fetch-site'] === 'same-origin'
 }
 
 function keptOf(req: Request, form: Form): KeptForm {
@@ -68,10 +83,16 @@ export function keptIn(form: Form): KeptForm | undefined {
 }
 
 /** Shows a kept form to the person who signed in again, who may send it now. */
-export function sendKept(req: Request, res: Response, { target, fields }: KeptForm): void {
+export function sendKept(
+  req: Request,
+  res: Response,
+  { target, fields }: KeptForm,
+  status = 200,
+): void {
   sendPage(req, res, {
     view: 'pages/send-again',
     title: visitOf(req).texts('kept.title'),
+    status,
     data: { target: localPath(target, '/'), fields },
   })
 }

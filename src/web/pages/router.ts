@@ -31,9 +31,9 @@ import { reportRoutes } from '../reporting/report-form.ts'
 import { sentRoutes } from '../reporting/sent.ts'
 import { webAppRoutes } from '../reporting/web-app.ts'
 import type { Site } from '../site.ts'
-import type { FormReader } from './form.ts'
+import { type FormReader, StaleForm } from './form.ts'
 import { helpRoutes, homeRoutes, languageRoutes } from './home.ts'
-import { keepForm } from './kept-form.ts'
+import { keepForm, keptOfStale, sendKept } from './kept-form.ts'
 import { lettersOffRoutes } from './letters-off.ts'
 import { contentPolicy, sendPage } from './render.ts'
 import { sessions } from './session.ts'
@@ -115,6 +115,8 @@ function errorPages(site: Pick<Site, 'log' | 'config'> & FormReader) {
       if (kept) return sendSignIn(req, res, { next: '', status: 401, kept }, site.config)
       return res.redirect(303, `/sign-in?next=${encodeURIComponent(req.originalUrl)}`)
     }
+    const kept = error instanceof StaleForm && keptOfStale(req, error)
+    if (kept) return sendKept(req, res, kept, 403)
     const failure = failureOf(error, req, site.log)
     if (!failure || res.headersSent) return void res.destroy()
     const { texts } = visitOf(req)

@@ -8,7 +8,6 @@ import { usableRole } from '../../roles.ts'
 import { chooseLanguage, isLanguage } from '../../texts/choose-language.ts'
 import { type Language, type Texts, textsIn } from '../../texts/messages.ts'
 import { systemRandom } from '../../world.ts'
-import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { isPasswordFresh, useSession } from './session.ts'
 
@@ -183,18 +182,19 @@ export function withFormToken(html: string, token: string): string {
 }
 
 /**
- * Refuses a form that acts for a signed-in user but does not come from a page of that session. This
- * protects users even if the browser's origin headers are missing or wrong. A form with a password
- * needs no token. Older clients may report without a token if they send no origin headers, which
- * every browser sends.
- *
- * @throws ProblemError
+ * Whether a form that acts for a signed-in user comes from a page of that session. This protects
+ * users even if the browser's origin headers are missing or wrong. A form with a password needs no
+ * token. Older clients may report without a token if they send no origin headers, which every
+ * browser sends.
  */
-export function requireFormToken(req: Request, given: string | undefined, isProven: () => boolean) {
+export function isOfSession(
+  req: Request,
+  given: string | undefined,
+  isProven: () => boolean,
+): boolean {
   const { reporter, hasTokenOf } = visitOf(req)
-  if (!reporter || !hasTokenOf || hasTokenOf(req.sessionID, given)) return
-  if (given === undefined && (isProven() || isOldClient(req) || isShared(req))) return
-  throw new ProblemError('stale-form', 'Load the page again and send the form from there.')
+  if (!reporter || !hasTokenOf || hasTokenOf(req.sessionID, given)) return true
+  return given === undefined && (isProven() || isOldClient(req) || isShared(req))
 }
 
 function isOldClient({ path, headers }: Request): boolean {

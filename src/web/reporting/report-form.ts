@@ -5,7 +5,8 @@ import { UPLOAD_MESSAGES_MAX, uploadBytesMax } from '../../reports/accept-report
 import { mailInAddressOf } from '../../reports/take-mailed.ts'
 import { goneSignal } from '../bodies/read-body.ts'
 import { admitReports } from '../limits.ts'
-import { type Form, type FormReader, hasPassword, readForm } from '../pages/form.ts'
+import { type Form, type FormReader, hasPassword, readForm, StaleForm } from '../pages/form.ts'
+import { isFromHere } from '../pages/kept-form.ts'
 import { qrCode, sendPage } from '../pages/render.ts'
 import { signIn } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
@@ -40,7 +41,13 @@ export function reportRoutes(site: Needs): Router {
     const form = await readForm(req, res, site, {
       bytesMax: uploadBytesMax(messageBytesMax),
       partBytesMax: messageBytesMax,
+    }).catch((error: unknown) => {
+      if (error instanceof StaleForm && isFromHere(req)) return error
+      throw error
     })
+    if (form instanceof StaleForm) {
+      return sendForm(req, res, site, { status: 403, problem: 'stale', form: form.form })
+    }
     // A password identifies the reporter, regardless of who is signed in.
     const reporter = hasPassword(form) ? await signIn(req, form, site) : visitOf(req).reporter
     if (reporter) return takeForm(req, res, site, form, reporter)
@@ -91,9 +98,18 @@ export async function takeForm(
   await sendResults(req, res, { site, reporter, lines, remarks, gone })
 }
 
+type Problem =
+  | 'wrong'
+  | 'needed'
+  | 'stale'
+  | 'nothing'
+  | 'bad-field'
+  | 'shared-too-large'
+  | 'shared-nothing'
+
 type FormState = {
   status: number
-  problem?: 'wrong' | 'needed' | 'nothing' | 'bad-field' | 'shared-too-large' | 'shared-nothing'
+  problem?: Problem
   needsSignIn?: boolean
   /** The refused input; all of it except files is returned to the form. */
   form?: Form
@@ -110,6 +126,7 @@ async function sendForm(req: Request, res: Response, site: Needs, state: FormSta
   const sentences = {
     wrong: texts('signIn.wrong'),
     needed: texts('signIn.needed'),
+    stale: texts('report.stale'),
     nothing: texts('report.nothing'),
     'bad-field': texts('problems.bad-field'),
     'shared-too-large': texts('report.sharedTooLarge'),

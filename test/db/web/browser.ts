@@ -11,6 +11,8 @@ export class Browser {
   readonly #headers: Record<string, string>
   readonly #cookies = new Map<string, string>()
   #token: string | undefined
+  /** Whether forms say that the page before something final was read. */
+  isSure = true
 
   constructor(url: string, headers: Record<string, string> = {}) {
     this.#url = url
@@ -45,6 +47,7 @@ export class Browser {
     const { body } = options
     if (body instanceof URLSearchParams || body instanceof FormData) {
       for (const [name, value] of Object.entries(await this.tokenFields())) body.set(name, value)
+      if (this.isSure) body.set('sure', 'yes')
     }
     const headers = new Headers(this.#headers)
     for (const [name, value] of new Headers(options.headers)) headers.set(name, value)

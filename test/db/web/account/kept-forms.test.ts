@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { closeAfterTests } from '../../../support/after-tests.ts'
-import { Browser } from '../browser.ts'
+import { Browser, signedInBrowser } from '../browser.ts'
 import { startWebSite } from '../web-site.ts'
 
 const site = await closeAfterTests(startWebSite())
@@ -31,6 +31,7 @@ const credentials = (password: string) => ({
 
 test('a form sent after the session ended is kept through a wrong password, and sent', async () => {
   const browser = new Browser(site.url)
+  browser.isSure = false
   const refused = await browser.post(path, { ...ban, now: 'a password' }, here)
   expect(refused.status).toBe(401)
   const asked = await refused.text()
@@ -72,5 +73,71 @@ test('a form is not kept if it may be of another site, is too large, or has secr
     const answer = await browser.post('/sign-in', { ...credentials(admin.password), kept }, here)
     expect(answer.status).toBe(303)
     await browser.post('/sign-out', {}, here)
+  }
+})
+
+/** A browser that signed in again, and the token of the form that it shows since before that. */
+async function signedInAgain() {
+  const browser = await signedInBrowser(site.url, admin)
+  browser.isSure = false
+  const { form_token: old = '' } = await browser.tokenFields()
+  await browser.post('/sign-out', {})
+  await browser.post('/sign-in', credentials(admin.password))
+  const sendOld = (at: string, fields: Record<string, string>, headers = {}) =>
+    fetch(`${site.url}${at}`, {
+      method: 'POST',
+      body: new URLSearchParams({ ...fields, form_token: old }),
+      headers: { cookie: browser.cookies(), ...headers },
+      redirect: 'manual',
+    })
+  return { browser, sendOld }
+}
+
+test('a form of an older session is kept for the person who signed in again', async () => {
+  const { browser, sendOld } = await signedInAgain()
+  await site.addPerson('zoe@reporters.example')
+  const typed = { ...ban, email: 'zoe@reporters.example' }
+  const kept = await sendOld(path, typed, here)
+  expect(kept.status).toBe(403)
+  const page = await kept.text()
+  expect(page).toContain('Nothing has been sent yet.')
+  const { form_token: token, ...fields } = fieldsOf(page, path)
+  expect(token).toBeTruthy()
+  expect(fields).toEqual(typed)
+  const answer = await browser.post(path, fields, here)
+  expect(answer.headers.get('location')).toContain('done=banned')
+})
+
+test('a report form of an older session is shown again with what was typed', async () => {
+  const { sendOld } = await signedInAgain()
+  const typed = {
+    'reporting[raw_email]': 'Subject: kept\n\nHello',
+    ...{ kind: 'phishing', comment: 'It asked for <my> card.' },
+  }
+  const answer = await sendOld('/report', typed, here)
+  expect(answer.status).toBe(403)
+  const page = await answer.text()
+  expect(page).toContain('You signed in again since this page was opened.')
+  expect(page).toContain('Subject: kept\n\nHello</textarea>')
+  expect(page).toContain('It asked for &lt;my&gt; card.')
+  expect(page).toMatch(/value="phishing"[^>]* checked/)
+})
+
+test('a form with a foreign token is refused if it may be of another site', async () => {
+  const { sendOld } = await signedInAgain()
+  for (const [at, headers] of [
+    ...([
+      [path, {}],
+      ['/report', {}],
+    ] as const),
+    ...([
+      [path, { 'sec-fetch-site': 'cross-site' }],
+      ['/account/erase', here],
+    ] as const),
+  ]) {
+    const answer = await sendOld(at, ban, headers)
+    expect([at, answer.status]).toEqual([at, 403])
+    const page = await answer.text()
+    expect(page).not.toContain('rivals')
   }
 })
