@@ -28,6 +28,7 @@ import type lists from './en/lists.json'
 import type reports from './en/reports.json'
 import type settings from './en/settings.json'
 import type story from './en/story.json'
+import type sure from './en/sure.json'
 import type words from './en/words.json'
 
 /**
@@ -61,6 +62,7 @@ type English = typeof account &
   typeof secret &
   typeof settings &
   typeof story &
+  typeof sure &
   typeof words
 
 /** The locale of each language, for numbers and dates. */

@@ -35,6 +35,8 @@ test('a browser without JavaScript signs in at the provider, confirms and signs 
     set sess = jsonb_set(sess::jsonb, '{provenAt}', '"2020-01-01T00:00:00Z"')::json`)
   await page.reload()
   await page.locator(`form:has(input[value="${victim.id}"]) button[value=disable]`).click()
+  expect(await page.textContent('main .lead')).toContain('victim@example.org')
+  await page.click('main form button[type=submit]')
   await keep(page, 'confirm')
   const [tab] = await Promise.all([
     page.context().waitForEvent('page'),

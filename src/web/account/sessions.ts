@@ -16,6 +16,7 @@ import { rolesUpTo } from '../../roles.ts'
 import type { Texts } from '../../texts/messages.ts'
 import type { Form, FormReader } from '../pages/form.ts'
 import { type OwnCall, ownFormPage } from '../pages/form-page.ts'
+import { isConfirmedBy } from '../pages/sure.ts'
 import { isUuid } from '../pages/render.ts'
 import { closeSession } from '../pages/session.ts'
 import type { Site } from '../site.ts'
@@ -51,17 +52,36 @@ export function sessionRoutes(site: Needs): Router {
         others: sessions.filter(({ isHere }) => !isHere).length,
       }
     },
-    async take({ req, form, reporter }) {
+    async take(call) {
+      const { req, form, reporter } = call
       const handle = form.text('end')
       if (handle === req.session.handle) {
         await closeSession(req)
         return '/'
       }
+      const asked = await sessionsToEnd(call, handle, site)
+      if (asked && !isConfirmedBy(call, asked)) return undefined
       if (handle === 'others') await removeSessions(site.pool, reporter.id, req.session.handle)
       else if (isUuid(handle)) await removeSession(site.pool, reporter.id, handle)
       return `${page}?done=ended`
     },
   })
+}
+
+/** What is asked before sessions end; undefined if there are none with this handle. */
+async function sessionsToEnd(
+  { req, texts, reporter }: OwnCall,
+  handle: string | undefined,
+  site: Needs,
+) {
+  const found = await listSessions(site.pool, reporter.id, site.clock())
+  const isAll = handle === 'others'
+  const ending = found.filter((one) =>
+    isAll ? one.handle !== req.session.handle : one.handle === handle,
+  )
+  const name = [...new Set(ending.map((one) => deviceWords(one, texts)))].join(', ')
+  const code = isAll ? 'sessions' : 'session'
+  return ending.length > 0 ? ({ code, name } as const) : undefined
 }
 
 function deviceWords({ agent }: SignedInBrowser, texts: Texts): string {
@@ -95,6 +115,9 @@ export function tokenRoutes(site: Needs): Router {
     async take(call) {
       const ended = call.form.text('end')
       if (ended === undefined) return make(call, site)
+      const known = await listTokens(site.pool, call.reporter.id)
+      const token = known.find(({ id }) => id === ended)
+      if (token && !isConfirmedBy(call, { code: 'token', name: token.name })) return undefined
       const isEnded = isUuid(ended) && (await removeToken(site.pool, call.reporter.id, ended))
       return isEnded ? `${tokensPage}?done=ended` : tokensPage
     },

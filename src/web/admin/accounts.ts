@@ -112,7 +112,7 @@ async function describeRoleStep({ req, texts }: PageCall, site: Site) {
     follows: texts('steps.role.follows'),
     refusal: isLast ? texts('steps.role.last') : undefined,
     ...{ back: `/admin/accounts/${account.id}`, submit: texts('steps.role.do') },
-    fields: { do: 'role', role: 'none' },
+    fields: Object.entries({ do: 'role', role: 'none' }),
   }
 }
 
@@ -127,7 +127,7 @@ async function describeErasureStep({ req, texts }: PageCall, site: Site) {
     ],
     refusal: refusal ? texts(refusal) : undefined,
     ...{ back: `/admin/accounts/${account.id}`, submit: texts('steps.erase.do') },
-    fields: { do: 'erase' },
+    fields: Object.entries({ do: 'erase' }),
     choice: {
       legend: texts('steps.erase.choice'),
       name: 'how',

@@ -103,7 +103,7 @@ function stopRoute(site: Site): Router {
         lead: texts('steps.stop.lead', { address }),
         follows: texts('steps.stop.follows'),
         ...{ back: `/admin/consumers/${id}`, submit: texts('steps.stop.do') },
-        fields: { do: 'stop' },
+        fields: Object.entries({ do: 'stop' }),
       }
     },
   })

@@ -58,7 +58,10 @@ export function adminPage(site: Site, { view, title, at = '/', ...page }: AdminP
   router.get(at, ...guards, (req, res) => send(req, res))
   if (form) {
     const back = (req: Request) => pathOf(req, form.at)
-    router.post(form.at ?? at, postAction(site, { back, ...form, show: send }))
+    router.post(
+      form.at ?? at,
+      postAction(site, { back, ...form, show: send, from: (req) => pathOf(req, form.at) }),
+    )
   }
   return router
 }

@@ -13,6 +13,7 @@ import type { Reporter } from '../../db/reporters.ts'
 import { includesRole } from '../../roles.ts'
 import { asksForCode, isProven, proofFault } from '../account/password.ts'
 import { type Form, readForm } from '../pages/form.ts'
+import { isSure, stepOf } from '../pages/sure.ts'
 import { isPasswordFresh, notePassword } from '../pages/session.ts'
 import { requireReporter } from '../pages/signed-in.ts'
 import { tokenField, visitOf } from '../pages/visit.ts'
@@ -28,6 +29,7 @@ import {
   requireRole,
 } from './require-role.ts'
 import { sendAdminPage } from './send-admin-page.ts'
+import { sureActions } from './sure-actions.ts'
 
 /** A form that was refused: its problems, and its fields to show them again. */
 export type RefusedForm = { problems: readonly string[]; given: Readonly<Record<string, string>> }
@@ -45,6 +47,8 @@ export type ActionPage = {
    * added to it. Keys in it are masked, because proxies log addresses.
    */
   back: (req: Request, outcome: Outcome, form: Form) => string
+  /** The path of the page with the form; by default, that to which the form is sent. */
+  from?: (req: Request) => string
   /** Shows the page again with a form that was refused; without it, an error page is shown. */
   show?: (req: Request, res: Response, refused: RefusedForm) => unknown
   /** Fields that the form has under another name, or that come from the path. */
@@ -67,9 +71,16 @@ export function postAction(site: Site, page: ActionPage) {
     const form = await readForm(req, res, site, { bytesMax, partBytesMax: bytesMax })
     const person = requireReporter(req)
     const action = chosenAction(page.actions, form.text('do') ?? '')
+    const given = { ...givenIn(action, form), ...(await page.fields?.(req, form)) }
+    const asked = sureActions[action.name]
+    if (asked && includesRole(person.role, action.role) && !isSure(form)) {
+      const name = await asked.nameOf(given, site)
+      const back = page.from?.(req) ?? visitOf(req).path
+      const step = stepOf(req, form, { code: asked.code, name, back })
+      return sendAdminPage(req, res, { view: 'admin/step', ...step })
+    }
     const asksPassword = action.asksPassword && includesRole(person.role, action.role)
     if (asksPassword && !(await isConfirmed(req, res, { site, form, person }))) return
-    const given = { ...givenIn(action, form), ...(await page.fields?.(req, form)) }
     const many = page.many !== undefined && form.text('selected') !== undefined ? page.many : ''
     const run = (fields: Given) => runAction(action, { ...given, ...fields }, site, person)
     const outcome =

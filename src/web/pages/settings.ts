@@ -14,6 +14,7 @@ import type { Site } from '../site.ts'
 import type { Form, FormReader } from './form.ts'
 import { localPath } from './render.ts'
 import { ownFormPage } from './form-page.ts'
+import { isConfirmedBy } from './sure.ts'
 
 type RelayNeeds = Pick<Site, 'pool' | 'boss' | 'clock' | 'config'> & FormReader
 
@@ -112,7 +113,11 @@ export function settingsRoutes(site: Needs): Router {
         organization: site.config.oidc?.name,
       }
     },
-    async take({ texts, form, reporter }) {
+    async take(call) {
+      const { texts, form, reporter } = call
+      const before = form.text('do') === 'address' && (await mailInAddressOf(site, reporter.id))
+      if (before && !isConfirmedBy(call, { code: 'mail-in', name: before.address }))
+        return undefined
       const done = await change(form, reporter, site)
       const problem = texts('settings.letters.unknown')
       if (done === undefined) return { status: 422, word: { problem } }

@@ -1,6 +1,6 @@
 import type { Router } from 'express'
 import type { Reporter } from '../../db/reporters.ts'
-import { listDeliveries, listWebhooks } from '../../db/webhooks.ts'
+import { findWebhook, listDeliveries, listWebhooks } from '../../db/webhooks.ts'
 import {
   addWebhook,
   changeWebhook,
@@ -17,6 +17,7 @@ import type { Site } from '../site.ts'
 import type { Form, FormReader } from './form.ts'
 import { ownFormPage } from './form-page.ts'
 import { isUuid } from './render.ts'
+import { isConfirmedBy } from './sure.ts'
 
 type Needs = Pick<Site, 'pool' | 'boss' | 'clock' | 'config' | 'limits'> & FormReader
 const doneWords = ['removed', 'changed', 'tested'] as const
@@ -53,7 +54,10 @@ export function webhookRoutes(site: Needs): Router {
         choices: choicesOf(reporter, eventsFor(reporter)),
       }
     },
-    async take({ req, res, form, reporter }) {
+    async take(call) {
+      const { req, res, form, reporter } = call
+      const asked = await webhookToLose(form, reporter, site)
+      if (asked && !isConfirmedBy(call, asked)) return undefined
       await admit(req, res, site, 'webhook', { reporterId: reporter.id })
       const word = await applyForm(form, reporter, site)
       if ('done' in word) return `/settings/webhooks?done=${word.done}`
@@ -66,6 +70,15 @@ export function webhookRoutes(site: Needs): Router {
       return { status: 422, ...word, isAdding: true, ...given }
     },
   })
+}
+
+/** What is asked before a webhook or its secret is lost; undefined for other forms. */
+async function webhookToLose(form: Form, reporter: Reporter, { pool }: Needs) {
+  const [action, id] = [form.text('do'), form.text('id')]
+  if ((action !== 'remove' && action !== 'renew') || !isUuid(id)) return undefined
+  const webhook = await findWebhook(pool, reporter.id, id)
+  const code = action === 'remove' ? 'webhook' : 'webhook-secret'
+  return webhook && ({ code, name: webhook.url } as const)
 }
 
 async function applyForm(form: Form, { id: reporterId }: Reporter, site: Needs): Promise<Word> {
