@@ -26,7 +26,7 @@ const menu: readonly MenuGroup[] = [
   },
   {
     key: 'people',
-    pages: ['/admin/accounts', '/admin/roles', '/admin/senders', '/admin/limits'],
+    pages: ['/admin/accounts', '/admin/roles', '/admin/senders'],
   },
   {
     key: 'judging',
@@ -43,6 +43,7 @@ const menu: readonly MenuGroup[] = [
     pages: [
       '/admin/health',
       '/admin/activity',
+      '/admin/limits',
       '/admin/queues',
       '/admin/dead-letters',
       '/admin/statistics',
