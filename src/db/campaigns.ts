@@ -5,7 +5,7 @@ import { shardOf, uuidOf } from '../world.ts'
 import { lockClasses } from './lock-keys.ts'
 import type { Db } from './pool.ts'
 import { isId, isOneOf, isOneOfIds, prepared, preparedInsert, preparedRowsOf } from './prepared.ts'
-import { bigintArray, numberOf, rowOf, rowsOf, valuesOf } from './rows.ts'
+import { bigintArray, excluded, numberOf, rowOf, rowsOf, valuesOf } from './rows.ts'
 
 export type Campaign = { id: string; fingerprints: Fingerprints }
 
@@ -274,8 +274,7 @@ export async function upsertWitnesses(tx: Db, rows: readonly CampaignWitnesses[]
   )
   await tx.query(sql`insert into campaign_witnesses (campaign_id, day, content, complainants)
     values ${values}
-    on conflict (campaign_id) do update set day = excluded.day, content = excluded.content,
-      complainants = excluded.complainants`)
+    on conflict (campaign_id) do update set ${excluded`day, content, complainants`}`)
 }
 
 /**

@@ -5,7 +5,7 @@ import { shardOf } from '../world.ts'
 import type { FeedbackKey } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
 import { isOneOfIds, numbered, prepared } from './prepared.ts'
-import { changesAny, rowOf, rowsOf } from './rows.ts'
+import { changesAny, excluded, rowOf, rowsOf } from './rows.ts'
 
 /**
  * How an answer arrived: from its web page, by a mail program's one-click request, by mail, or
@@ -59,8 +59,7 @@ export async function keepCorrection(tx: Db, correction: ContactCorrection): Pro
   await tx.query(sql`
     insert into contact_corrections (cidr, address, report_id, reason, since, until)
     values (${cidr}, ${address.toLowerCase()}, ${reportId}, ${reason}, ${since}, ${until})
-    on conflict (cidr, address) do update set report_id = excluded.report_id,
-      reason = excluded.reason, since = excluded.since, until = excluded.until`)
+    on conflict (cidr, address) do update set ${excluded`report_id, reason, since, until`}`)
 }
 
 /**
@@ -154,10 +153,8 @@ export async function keepRegistryRows(
   await tx.query(sql`insert into networks
       (cidr, source, asn, name, country, abuse, contacts, imported_at, expires_at)
     values ${values}
-    on conflict (cidr, source) do update set asn = excluded.asn,
-      name = excluded.name, country = excluded.country, abuse = excluded.abuse,
-      contacts = excluded.contacts, imported_at = excluded.imported_at,
-      expires_at = excluded.expires_at`)
+    on conflict (cidr, source) do update set ${excluded`asn, name, country, abuse, contacts,
+      imported_at, expires_at`}`)
 }
 
 /** Deletes the answers that expired before an instant. */

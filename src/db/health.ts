@@ -4,7 +4,7 @@ import { uuidFloor } from '../world.ts'
 import { generationTables, partitionedTables } from './partitions.ts'
 import type { Db } from './pool.ts'
 import { isOneOfIds, prepared, preparedRowOf, preparedRowsOf } from './prepared.ts'
-import { rowOf, rowsOf, withoutWaiting } from './rows.ts'
+import { excluded, rowOf, rowsOf, withoutWaiting } from './rows.ts'
 
 /** The number of the oldest waiting rows among which the one waiting longest is sought. */
 const OLDEST_MAX = 100
@@ -203,8 +203,7 @@ export async function keepHeartbeat<Facts>(
     select ${id}::uuid, ${host}, ${name}, ${duty}, ${version}, ${startedAt}::timestamptz,
       database_clock(), database_clock(), ${ahead}, ${JSON.stringify(facts)}::jsonb
     from ${withoutWaiting}
-    on conflict (id) do update set seen_at = excluded.seen_at,
-      clock_ahead_seconds = excluded.clock_ahead_seconds, facts = excluded.facts
+    on conflict (id) do update set ${excluded`seen_at, clock_ahead_seconds, facts`}
     returning seen_at as at`)
   return rows[0]?.at ?? now
 }
@@ -321,7 +320,6 @@ export async function putHealthSettings(tx: Db, its: HealthSettings): Promise<vo
       (code, warning, critical, silenced_until, silence_reason, done_at)
     values (${its.code}, ${its.warning}, ${its.critical}, ${its.silencedUntil},
       ${its.silenceReason}, ${its.doneAt})
-    on conflict (code) do update set warning = excluded.warning, critical = excluded.critical,
-      silenced_until = excluded.silenced_until, silence_reason = excluded.silence_reason,
-      done_at = excluded.done_at`)
+    on conflict (code) do update set ${excluded`warning, critical, silenced_until, silence_reason,
+      done_at`}`)
 }

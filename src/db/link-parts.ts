@@ -1,6 +1,7 @@
 import sql, { bulk } from 'sql-template-tag'
 import type { Db } from './pool.ts'
 import { isOneOf, preparedRowsOf } from './prepared.ts'
+import { excluded } from './rows.ts'
 
 export type LinkPartsRow = {
   campaignId: string
@@ -43,9 +44,8 @@ export async function keepLinkParts(tx: Db, rows: readonly LinkPartsRow[]): Prom
     insert into campaign_link_parts
       (campaign_id, slot, reporter_id, is_vouched, circle, recipient, parts, seen_on)
     values ${bulk(values)}
-    on conflict (campaign_id, slot) do update set reporter_id = excluded.reporter_id,
-      is_vouched = excluded.is_vouched, circle = excluded.circle, recipient = excluded.recipient,
-      parts = excluded.parts, seen_on = excluded.seen_on`)
+    on conflict (campaign_id, slot) do update set ${excluded`reporter_id, is_vouched, circle,
+      recipient, parts, seen_on`}`)
 }
 
 function before(one: LinkPartsRow, other: LinkPartsRow): number {

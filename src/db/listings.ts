@@ -3,7 +3,7 @@ import type { Listing, ListName } from '../verdict/lists/list.ts'
 import { uuidFloor, uuidTime } from '../world.ts'
 import { lockClasses } from './lock-keys.ts'
 import type { Db } from './pool.ts'
-import { changesAny, rowOf, rowsOf, valuesOf } from './rows.ts'
+import { changesAny, excluded, rowOf, rowsOf, valuesOf } from './rows.ts'
 
 const columns = sql`list, name, category, listed_since as since, listed_until as until, times,
   reporters_at_least as "reportersAtLeast", last_seen as "lastSeen", pardoned_at as "delistedAt",
@@ -68,11 +68,8 @@ export async function keepListings(db: Db, listings: readonly Listing[]): Promis
   await db.query(sql`
     insert into listings (list, name, category, listed_since, listed_until, times,
       reporters_at_least, last_seen, pardoned_at, pardoned_reporters) values ${values}
-    on conflict (list, name) do update set category = excluded.category,
-      listed_since = excluded.listed_since, listed_until = excluded.listed_until,
-      times = excluded.times, reporters_at_least = excluded.reporters_at_least,
-      last_seen = excluded.last_seen, pardoned_at = excluded.pardoned_at,
-      pardoned_reporters = excluded.pardoned_reporters
+    on conflict (list, name) do update set ${excluded`category, listed_since, listed_until, times,
+      reporters_at_least, last_seen, pardoned_at, pardoned_reporters`}
     where listings.pardoned_at is not distinct from excluded.pardoned_at`)
 }
 
@@ -238,8 +235,7 @@ export async function keepExemption(tx: Db, exemption: ListExemption): Promise<v
   await tx.query(sql`
     insert into list_exemptions (name, reason, expires_at, reporter_id, created_at)
     values (${name}, ${reason}, ${expiresAt}, ${reporterId}, ${createdAt})
-    on conflict (name) do update set reason = excluded.reason, expires_at = excluded.expires_at,
-      reporter_id = excluded.reporter_id, created_at = excluded.created_at`)
+    on conflict (name) do update set ${excluded`reason, expires_at, reporter_id, created_at`}`)
 }
 
 /** Deletes an exemption. False when there was none. */

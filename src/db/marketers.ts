@@ -5,7 +5,7 @@ import { uuidFloor } from '../world.ts'
 import type { SeenMarketer } from '../verdict/marketers/propose.ts'
 import type { OperatorAction } from './audit-log.ts'
 import type { Db } from './pool.ts'
-import { changesAny, type Packed, rowOf, rowsOf, valuesOf } from './rows.ts'
+import { changesAny, excluded, type Packed, rowOf, rowsOf, valuesOf } from './rows.ts'
 
 const marks = sql`key, kind, name, signers, ranges::text[] as ranges, list_ids as "listIds",
   authors, feedback`
@@ -51,12 +51,8 @@ export async function putMarketer(tx: Db, marketer: Marketer, at: Date): Promise
     values (${key}, ${kind}, ${name}, ${state}, ${signers}::text[], ${ranges}::cidr[],
       ${listIds}::text[], ${authors}::text[], ${hosts}::text[], ${practice}, ${website},
       ${JSON.stringify(advice)}, ${contact}, ${feedback}, ${JSON.stringify(sources)}, ${at})
-    on conflict (key) do update set kind = excluded.kind, name = excluded.name,
-      state = excluded.state, signers = excluded.signers, ranges = excluded.ranges,
-      list_ids = excluded.list_ids, authors = excluded.authors, hosts = excluded.hosts,
-      practice = excluded.practice, website = excluded.website, advice = excluded.advice,
-      contact = excluded.contact, feedback = excluded.feedback, sources = excluded.sources,
-      changed_at = excluded.changed_at`)
+    on conflict (key) do update set ${excluded`kind, name, state, signers, ranges, list_ids,
+      authors, hosts, practice, website, advice, contact, feedback, sources, changed_at`}`)
 }
 
 /** Deletes a marketer; false when there was none. */
@@ -90,10 +86,8 @@ export async function keepProposal(tx: Db, seen: SeenMarketer): Promise<void> {
     values (${seen.signer}, ${seen.listId}, 'open', ${seen.author}, ${seen.name}, ${seen.messages},
       ${seen.reportersAtLeast}, ${JSON.stringify(seen.subjects)}, ${seen.unsubscribeHost},
       ${seen.firstSeen}, ${seen.lastSeen})
-    on conflict (signer, list_id) do update set author = excluded.author, name = excluded.name,
-      messages = excluded.messages, reporters_at_least = excluded.reporters_at_least,
-      subjects = excluded.subjects, unsubscribe_host = excluded.unsubscribe_host,
-      last_seen = excluded.last_seen`)
+    on conflict (signer, list_id) do update set ${excluded`author, name, messages,
+      reporters_at_least, subjects, unsubscribe_host, last_seen`}`)
 }
 
 /** Returns open proposals, those with the most messages first. */

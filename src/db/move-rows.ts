@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import sql from 'sql-template-tag'
-import { hasTable, rowsOf } from './rows.ts'
+import { excluded, hasTable, rowsOf } from './rows.ts'
 
 /** A table, or one partition of it, whose rows are moved to another database. */
 export type MovedTable = {
@@ -424,8 +424,7 @@ export async function saveRanges(target: pg.Client, ranges: readonly MovedRange[
       insert into signalpost_move.ranges (table_name, number, after, until, state)
       values (${table}, ${number}, ${after as string[] | null}, ${until as string[] | null},
         ${state && JSON.stringify(state)})
-      on conflict (table_name, number) do update
-      set after = excluded.after, until = excluded.until, state = excluded.state`)
+      on conflict (table_name, number) do update set ${excluded`after, until, state`}`)
   }
 }
 

@@ -2,7 +2,7 @@ import sql, { bulk } from 'sql-template-tag'
 import type { NetworkLayer, NetworkOverride } from '../origin/networks.ts'
 import type { Db } from './pool.ts'
 import { numbered, prepared } from './prepared.ts'
-import { changesAny, numberOf, rowOf, rowsOf } from './rows.ts'
+import { changesAny, excluded, numberOf, rowOf, rowsOf } from './rows.ts'
 
 /** The data of an imported table about a block. */
 export type NewLayer = Pick<NetworkLayer, 'cidr' | 'asn' | 'name' | 'country' | 'contacts'>
@@ -90,8 +90,7 @@ async function insertLayers(tx: Db, source: string, part: readonly NewLayer[], n
   await tx.query(sql`
     insert into networks (cidr, source, asn, name, country, abuse, contacts, imported_at)
     values ${values}
-    on conflict (cidr, source) do update set asn = excluded.asn, name = excluded.name,
-      country = excluded.country, abuse = excluded.abuse, contacts = excluded.contacts`)
+    on conflict (cidr, source) do update set ${excluded`asn, name, country, abuse, contacts`}`)
 }
 
 /**
@@ -144,9 +143,8 @@ export async function putOverride(tx: Db, override: NetworkOverride, at: Date): 
       (cidr, source, asn, name, country, abuse, contacts, is_muted, imported_at)
     values (${cidr}, 'manual', ${asn}, ${name}, ${country}, ${contacts[0] ?? null}, ${contacts},
       ${isMuted}, ${at})
-    on conflict (cidr, source) do update set asn = excluded.asn, name = excluded.name,
-      country = excluded.country, abuse = excluded.abuse, contacts = excluded.contacts,
-      is_muted = excluded.is_muted, imported_at = excluded.imported_at`)
+    on conflict (cidr, source) do update set ${excluded`asn, name, country, abuse, contacts,
+      is_muted, imported_at`}`)
 }
 
 /** Deletes the override of exactly this block. False when there was none. */

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import type { Db } from './pool.ts'
-import { changesAny, rowOf } from './rows.ts'
+import { changesAny, excluded, rowOf } from './rows.ts'
 
 type ProviderPerson = { issuer: string; subject: string }
 
@@ -40,9 +40,8 @@ export async function putLink(tx: Db, link: OrganizationLink): Promise<boolean> 
       check_at)
     values (${link.reporterId}, ${link.issuer}, ${link.subject}, ${link.linkedAt},
       ${link.refreshToken}, ${link.checkAt})
-    on conflict (reporter_id) do update set issuer = excluded.issuer,
-      subject = excluded.subject, linked_at = excluded.linked_at,
-      refresh_token = excluded.refresh_token, check_at = excluded.check_at`)
+    on conflict (reporter_id) do update set ${excluded`issuer, subject, linked_at, refresh_token,
+      check_at`}`)
   return true
 }
 

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import type { Db } from './pool.ts'
-import { changesAny, named, rowsOf } from './rows.ts'
+import { changesAny, excluded, named, rowsOf } from './rows.ts'
 
 /** The name that stands for all queues. */
 export const allQueues = '*'
@@ -32,8 +32,7 @@ export function pauseQueue(
   return changesAny(tx)`
     insert into queue_controls (queue, paused_at, paused_by, reason)
     values (${queue}, ${at}, ${by}, ${reason})
-    on conflict (queue) do update
-      set paused_at = excluded.paused_at, paused_by = excluded.paused_by, reason = excluded.reason
+    on conflict (queue) do update set ${excluded`paused_at, paused_by, reason`}
       where queue_controls.paused_at is null`
 }
 
@@ -62,8 +61,7 @@ export async function keepChoreRun(db: Db, run: ChoreRun): Promise<void> {
   await db.query(sql`
     insert into chore_runs (queue, started_at, ended_at, fault)
     values (${run.queue}, ${run.startedAt}, ${run.endedAt}, ${run.fault})
-    on conflict (queue) do update set started_at = excluded.started_at,
-      ended_at = excluded.ended_at, fault = excluded.fault`)
+    on conflict (queue) do update set ${excluded`started_at, ended_at, fault`}`)
 }
 
 export function listChoreRuns(db: Db): Promise<ChoreRun[]> {

@@ -4,7 +4,7 @@ import type { Language } from '../texts/messages.ts'
 import { lockedWith } from './nodes.ts'
 import type { Db } from './pool.ts'
 import { isOneOf, prepared } from './prepared.ts'
-import { changesAny, numberOf, rowOf, rowsOf, valuesOf } from './rows.ts'
+import { changesAny, excluded, numberOf, rowOf, rowsOf, valuesOf } from './rows.ts'
 
 /** A person with an account. The role is null for a reporter. */
 export type Reporter = { id: string; email: string; role: Role | null }
@@ -272,9 +272,7 @@ export function putMailInAddress(db: Db, address: MailInAddress): Promise<boolea
   return changesAny(db)`
     insert into mail_in_addresses (reporter_id, generation, secret_hash, since)
     values (${address.reporterId}, ${address.generation}, ${address.secretHash}, ${address.since})
-    on conflict (reporter_id) do update
-      set generation = excluded.generation, secret_hash = excluded.secret_hash,
-        since = excluded.since
+    on conflict (reporter_id) do update set ${excluded`generation, secret_hash, since`}
       where mail_in_addresses.generation < excluded.generation`
 }
 

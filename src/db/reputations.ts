@@ -4,7 +4,7 @@ import type { Mark } from '../verdict/reputation/reputation.ts'
 import type { StoredReputation, SubjectKind } from '../verdict/reputation/subject.ts'
 import type { Db } from './pool.ts'
 import { isOneOf, prepared } from './prepared.ts'
-import { named, preparedRows, rowOf } from './rows.ts'
+import { excluded, named, preparedRows, rowOf } from './rows.ts'
 
 export type KarmaRow = KarmaState & {
   reporterId: string
@@ -57,11 +57,8 @@ export async function upsertKarmas(tx: Db, rows: readonly KarmaRow[], now: Date)
     insert into karmas (reporter_id, is_vouched, agreed, disagreed, agreements, retractions,
       wanted_mail, contradictions, overrulings, agreed_on, updated_at)
     values ${values}
-    on conflict (reporter_id) do update set agreed = excluded.agreed,
-      disagreed = excluded.disagreed, agreements = excluded.agreements,
-      retractions = excluded.retractions, wanted_mail = excluded.wanted_mail,
-      contradictions = excluded.contradictions, overrulings = excluded.overrulings,
-      agreed_on = excluded.agreed_on, updated_at = excluded.updated_at`)
+    on conflict (reporter_id) do update set ${excluded`agreed, disagreed, agreements, retractions,
+      wanted_mail, contradictions, overrulings, agreed_on, updated_at`}`)
 }
 
 /** Stores whether an operator vouches for a new account. */
@@ -133,12 +130,8 @@ function upsertOf(values: Sql): Sql {
     insert into reputations (key, shard, kind, name, good, bad, recent_good, recent_bad,
       phishing, malware, first_seen_at, last_seen_at, woke_at, jumped_at, folded_at, detail)
     values ${values}
-    on conflict (key, shard) do update set good = excluded.good, bad = excluded.bad,
-      recent_good = excluded.recent_good, recent_bad = excluded.recent_bad,
-      phishing = excluded.phishing, malware = excluded.malware,
-      first_seen_at = excluded.first_seen_at, last_seen_at = excluded.last_seen_at,
-      woke_at = excluded.woke_at, jumped_at = excluded.jumped_at,
-      folded_at = excluded.folded_at, detail = excluded.detail`
+    on conflict (key, shard) do update set ${excluded`good, bad, recent_good, recent_bad, phishing,
+      malware, first_seen_at, last_seen_at, woke_at, jumped_at, folded_at, detail`}`
 }
 
 /**
@@ -268,8 +261,7 @@ export async function setMark(tx: Db, mark: ReputationMark): Promise<void> {
   await tx.query(sql`
     insert into reputation_marks (key, kind, name, mark, reason, reporter_id, set_at, until_at)
     values ${values}
-    on conflict (key) do update set mark = excluded.mark, reason = excluded.reason,
-      reporter_id = excluded.reporter_id, set_at = excluded.set_at, until_at = excluded.until_at`)
+    on conflict (key) do update set ${excluded`mark, reason, reporter_id, set_at, until_at`}`)
 }
 
 /** Deletes the mark of a subject and returns it; undefined when it has none. */

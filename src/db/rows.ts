@@ -8,7 +8,7 @@ import {
 } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import pg from 'pg'
-import sql, { bulk, type RawValue, type Sql } from 'sql-template-tag'
+import sql, { bulk, raw, type RawValue, type Sql } from 'sql-template-tag'
 import type { Db } from './pool.ts'
 
 const BYTEA_OID = 17
@@ -148,6 +148,12 @@ type Values = readonly RawValue[]
  * data that is stored again soon, so that losing it in a crash does no harm.
  */
 export const withoutWaiting = sql`(select set_config('synchronous_commit', 'off', true)) as quick`
+
+/** Composes the assignments of an upsert that takes these columns from the new row. */
+export function excluded([columns = '']: readonly string[]): Sql {
+  const names = columns.split(',').map((name) => name.trim())
+  return raw(names.map((name) => `${name} = excluded.${name}`).join(', '))
+}
 
 /** Returns a template tag like `sql` that runs a query and returns its rows. */
 export function rowsOf(db: Db) {

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import type { RuleHealth } from '../verdict/rules/rule-book.ts'
 import type { Db } from './pool.ts'
-import { changesAny, rowOf, rowsOf } from './rows.ts'
+import { changesAny, excluded, rowOf, rowsOf } from './rows.ts'
 
 /** A version of the rules, without its text. */
 export type RuleSetLine = {
@@ -77,9 +77,7 @@ export async function keepRuleProcess(
     insert into rule_processes (id, name, version, model_version, fault, health, seen_at)
     values (${id}, ${name}, ${version}, ${modelVersion}, ${fault}, ${JSON.stringify(health)},
       ${seenAt})
-    on conflict (id) do update set version = excluded.version,
-      model_version = excluded.model_version, fault = excluded.fault,
-      health = excluded.health, seen_at = excluded.seen_at`)
+    on conflict (id) do update set ${excluded`version, model_version, fault, health, seen_at`}`)
 }
 
 /** Deletes the status of a process. Call it when the process ends. */

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import type { Db } from './pool.ts'
 import { isOneOf, prepared } from './prepared.ts'
-import { rowOf, rowsOf } from './rows.ts'
+import { excluded, rowOf, rowsOf } from './rows.ts'
 
 type SuppressionReason = 'hard-bounce' | 'soft-bounces' | 'complaint' | 'stop' | 'operator'
 
@@ -40,9 +40,7 @@ export async function suppress(tx: Db, suppression: Suppression): Promise<void> 
   await tx.query(sql`insert into suppressions (address, reason, status, detail, since, until)
     values (${address}, ${suppression.reason}, ${suppression.status}, ${suppression.detail},
       ${suppression.since}, ${suppression.until})
-    on conflict (address) do update
-    set reason = excluded.reason, status = excluded.status, detail = excluded.detail,
-      since = excluded.since, until = excluded.until
+    on conflict (address) do update set ${excluded`reason, status, detail, since, until`}
     where suppressions.reason = any(${weaker}::text[]) or suppressions.until <= excluded.since`)
 }
 
