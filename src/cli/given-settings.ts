@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parseEnv } from 'node:util'
 import { variableNames } from '../config.ts'
+import { distanceOf } from '../verdict/rules/similar-names.ts'
 
 /** Where a command runs: what Node.js was started with, and the working directory. */
 export type Surroundings = { env: NodeJS.ProcessEnv; execArgv: readonly string[]; cwd: string }
@@ -63,29 +64,9 @@ function adviceFor(nearest: string | undefined): string {
 export function nearestSetting(name: string, most: number): string | undefined {
   const near = variableNames
     .filter((one) => Math.abs(one.length - name.length) <= most)
-    .map((one) => ({ one, mistakes: mistakesBetween(name, one) }))
+    .map((one) => ({ one, mistakes: distanceOf(name, one) }))
     .toSorted((one, other) => one.mistakes - other.mistakes)[0]
   return near && near.mistakes <= most ? near.one : undefined
-}
-
-/** Characters to add, remove, replace or swap with a neighbor (optimal string alignment). */
-function mistakesBetween(one: string, other: string): number {
-  let [before, last]: [number[], number[]] = [[], Array.from(other + ' ', (_, at) => at)]
-  for (let row = 1; row <= one.length; row++) {
-    const next = [row]
-    for (let at = 1; at <= other.length; at++) {
-      const isSame = one[row - 1] === other[at - 1]
-      const isSwap = one[row - 1] === other[at - 2] && one[row - 2] === other[at - 1]
-      next[at] = Math.min(
-        (last[at] ?? 0) + 1,
-        (next[at - 1] ?? 0) + 1,
-        (last[at - 1] ?? 0) + (isSame ? 0 : 1),
-        isSwap ? (before[at - 2] ?? 0) + 1 : Infinity,
-      )
-    }
-    ;[before, last] = [last, next]
-  }
-  return last[other.length] ?? 0
 }
 
 /** The relative paths in files, in sentences. Processes may differ in their working directory. */

@@ -1,4 +1,5 @@
 import { decodeHTML } from 'entities/decode'
+import { isHexDigit } from '../mail/ip.ts'
 import { closeLookAlikes, looseLookAlikes } from '../pieces/disguise/plain-word.ts'
 
 /**
@@ -206,11 +207,7 @@ function readPercent(text: string, at: number): number {
 
 /** Whether two hexadecimal digits are at a position. */
 export function isHexPair(text: string, at: number): boolean {
-  return isHex(text.charCodeAt(at)) && isHex(text.charCodeAt(at + 1))
-}
-
-function isHex(code: number): boolean {
-  return (code >= 0x30 && code <= 0x39) || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x66)
+  return isHexDigit(text.charCodeAt(at)) && isHexDigit(text.charCodeAt(at + 1))
 }
 
 const reference = /&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z]{2,24}\d{0,2});?/iy

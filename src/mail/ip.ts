@@ -150,7 +150,7 @@ function hexEnd(text: string, start: number): number {
   return at
 }
 
-function isHexDigit(code: number): boolean {
+export function isHexDigit(code: number): boolean {
   const letter = code | 0x20
   return (code >= 0x30 && code <= 0x39) || (letter >= 0x61 && letter <= 0x66)
 }

@@ -178,7 +178,7 @@ for (const [value, digit] of [...'0123456789ABCDEF'].entries()) {
 }
 
 /** The value of two hexadecimal digits, or -1. */
-function hexPair(high: number | undefined, low: number | undefined): number {
+export function hexPair(high: number | undefined, low: number | undefined): number {
   if (high === undefined || low === undefined) return -1
   const [first = -1, second = -1] = [digitValues[high], digitValues[low]]
   return first < 0 || second < 0 ? -1 : first * 16 + second

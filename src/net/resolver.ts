@@ -205,26 +205,19 @@ type ResolverStats = {
   isAway: boolean
 }
 
-export type ResolverLimits = {
+const usual = {
   /** Time for one query, including the wait. */
-  answerMsMax: number
-  /** Time for one try at one server. */
-  tryMs: number
-  /** Concurrent queries to the servers, and queries that wait. */
-  inFlightMax: number
-  waitingMax: number
-  entriesMax: number
-  bytesMax: number
-}
-
-const usual: ResolverLimits = {
   answerMsMax: 2_000,
+  /** Time for one try at one server. */
   tryMs: 600,
+  /** Concurrent queries to the servers, and queries that wait. */
   inFlightMax: 200,
   waitingMax: 2_000,
   entriesMax: 20_000,
   bytesMax: 8_000_000,
 }
+
+export type ResolverLimits = typeof usual
 
 const minute = 60_000
 /**
@@ -289,11 +282,9 @@ export function createResolver(options: {
     const known = cache.get(question)
     if (known) return known
     if (isClosed || breaker.isOpen()) return noServer
-    const asking = underway.get(question) ?? ask(question, canonical, type)
-    if (!underway.has(question)) {
-      underway.set(question, asking)
-      void asking.finally(() => underway.delete(question))
-    }
+    const asking = underway.getOrInsertComputed(question, () =>
+      ask(question, canonical, type).finally(() => underway.delete(question)),
+    )
     return inTime(asking, limits.answerMsMax, timedOut)
   }
 

@@ -1,6 +1,6 @@
 import type { ASTNode } from '@marcbachmann/cel-js'
 import type { FactDefinition } from '../facts/fact.ts'
-import { suggest } from './rule-file.ts'
+import { suggest } from './similar-names.ts'
 
 /** An error in a condition, with the offset of the character, from 0. */
 export type ConditionFault = { offset: number; reason: string }

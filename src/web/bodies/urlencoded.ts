@@ -1,3 +1,4 @@
+import { hexPair } from '../../mail/transfer-encoding.ts'
 import { ProblemError } from '../problem.ts'
 import type { FormLimits, FormParser, FormPart } from './multipart.ts'
 
@@ -91,16 +92,4 @@ function decoded(bytes: Buffer, plus: number): Buffer {
     result[length++] = escaped >= 0 ? escaped : byte === PLUS ? plus : byte
   }
   return result.subarray(0, length)
-}
-
-function hexPair(high: number | undefined, low: number | undefined): number {
-  const [upper, lower] = [hexDigit(high), hexDigit(low)]
-  return upper < 0 || lower < 0 ? -1 : upper * 16 + lower
-}
-
-function hexDigit(code: number | undefined): number {
-  if (code === undefined) return -1
-  if (code >= 0x30 && code <= 0x39) return code - 0x30
-  const letter = code | 0x20
-  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
 }
