@@ -47,3 +47,38 @@ create table reported_origins_progress (
   constraint reported_origins_progress_once check (is_only)
 );
 select keep_local('reported_origins_progress');
+
+-- The reports of pages around the notice to one who can stop them: one row for each page and
+-- contact, written by a chore.
+create table page_endings (
+  page_id uuid not null,
+  contact text collate "C" not null,
+  consumer_id uuid not null,
+  report_id uuid not null,
+  noticed_at timestamptz not null,
+  last_at timestamptz not null,
+  -- As in `reported_origins`.
+  before integer not null,
+  after integer not null,
+  silent_at timestamptz,
+  changed_at timestamptz not null,
+  constraint page_endings_pkey primary key (page_id, contact),
+  constraint page_endings_page_fkey foreign key (page_id) references pages (id) on delete cascade
+);
+create index page_endings_consumer_idx on page_endings (consumer_id, noticed_at);
+create index page_endings_noticed_idx on page_endings (noticed_at);
+select keep_local('page_endings');
+
+-- Whether the hosts of reported pages have an address. Only hosts without the tokens of recipients
+-- are asked about.
+create table page_hosts (
+  page_id uuid not null,
+  asked_at timestamptz not null,
+  -- Since when every look-up found no address, and how many did; null and 0 if one was found.
+  gone_at timestamptz,
+  misses integer not null,
+  constraint page_hosts_pkey primary key (page_id),
+  constraint page_hosts_page_fkey foreign key (page_id) references pages (id) on delete cascade,
+  constraint page_hosts_gone check ((gone_at is null) = (misses = 0))
+);
+select keep_local('page_hosts');

@@ -1098,6 +1098,35 @@ create table original_requests (
 create index original_requests_consumer_idx on original_requests (consumer_id, asked_at);
 create index original_requests_reporter_idx on original_requests (reporter_id, asked_at);
 
+-- page_endings: local
+create table page_endings (
+  page_id uuid not null,
+  contact text not null,
+  consumer_id uuid not null,
+  report_id uuid not null,
+  noticed_at timestamp with time zone not null,
+  last_at timestamp with time zone not null,
+  before integer not null,
+  after integer not null,
+  silent_at timestamp with time zone,
+  changed_at timestamp with time zone not null,
+  constraint page_endings_pkey PRIMARY KEY (page_id, contact),
+  constraint page_endings_page_fkey FOREIGN KEY (page_id) REFERENCES pages(id) ON DELETE CASCADE
+);
+create index page_endings_consumer_idx on page_endings (consumer_id, noticed_at);
+create index page_endings_noticed_idx on page_endings (noticed_at);
+
+-- page_hosts: local
+create table page_hosts (
+  page_id uuid not null,
+  asked_at timestamp with time zone not null,
+  gone_at timestamp with time zone,
+  misses integer not null,
+  constraint page_hosts_pkey PRIMARY KEY (page_id),
+  constraint page_hosts_page_fkey FOREIGN KEY (page_id) REFERENCES pages(id) ON DELETE CASCADE,
+  constraint page_hosts_gone CHECK (((gone_at IS NULL) = (misses = 0)))
+);
+
 -- page_notices: local
 create table page_notices (
   page_id uuid not null,

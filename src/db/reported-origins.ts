@@ -116,9 +116,9 @@ export function setOriginsRead(
 }
 
 /**
- * How the reports ended after the first notices about addresses of a consumer or a network: the
- * addresses with enough reports to tell, how many of them have stopped, and the median of the hours
- * from the notice to the last report. The median is null if half of them have not stopped.
+ * How the reports ended after the first notices about addresses, and pages, of a consumer or a
+ * network: those with enough reports to tell, how many of them have stopped, and the median of the
+ * hours from the notice to the last report. The median is null if half of them have not stopped.
  */
 export type Endings = { cases: number; stopped: number; medianHours: number | null }
 
@@ -131,14 +131,17 @@ const endings = (seenUntil: Date) => sql`count(*)::integer as cases,
     then greatest(0, extract(epoch from last_at - noticed_at) / 3600)::float8
     else 'infinity'::float8 end), 'infinity'::float8) as "medianHours"`
 
-/** Returns the endings of consumers by id; consumers without any such address are absent. */
+/** Returns the endings of consumers by id; consumers without any are absent. */
 export async function listEndings(
   db: Db,
   consumerIds: readonly string[],
   { from, to, seenUntil }: EndingBounds,
 ): Promise<Map<string, Endings>> {
   const rows = await rowsOf(db)<Endings & { consumerId: string }>`
-    select consumer_id as "consumerId", ${endings(seenUntil)} from reported_origins
+    select consumer_id as "consumerId", ${endings(seenUntil)}
+    from (
+      select consumer_id, noticed_at, last_at, silent_at from reported_origins
+      union all select consumer_id, noticed_at, last_at, silent_at from page_endings) as followed
     where consumer_id = any(${consumerIds}::uuid[]) and noticed_at >= ${from}
       and noticed_at < ${to} and silent_at is not null
     group by consumer_id`

@@ -1,5 +1,7 @@
 import type { App } from '../app.ts'
 import { listAnswers } from '../db/feedback-answers.ts'
+import { listCampaignsOf } from '../db/campaigns.ts'
+import { findPageOfCampaign, listNoticedPages } from '../db/page-endings.ts'
 import type { Db } from '../db/pool.ts'
 import {
   type EndingBounds,
@@ -39,41 +41,48 @@ function boundsAt(now: Date, seenUntil: Date): EndingBounds {
   return { from: ago(ENDINGS_DAYS + SETTLED_DAYS), to: ago(SETTLED_DAYS), seenUntil }
 }
 
-/** An address about which a consumer was notified, for the operators. */
-export type FollowedOrigin = Pick<ReportedOrigin, 'ip' | 'before' | 'after' | 'lastAt'> & {
+/** An address or a page about which a consumer was notified, for the operators. */
+type Followed = Pick<ReportedOrigin, 'before' | 'after' | 'lastAt'> & {
+  /** The address, or the host of the page. */
+  name: string
   noticedAt: Date
   reportId: string
   ending: Ending
+  /** Since when the host of a page has no address. */
+  goneAt: Date | null
   /** The last answer to the first notice. */
   answer: string | undefined
 }
 
-/** Describes the latest addresses about which a consumer was notified. */
-export async function listFollowed(
-  db: Db,
-  consumerId: string,
-  limit: number,
-): Promise<FollowedOrigin[]> {
-  const [seenUntil, rows] = await Promise.all([
+/** Describes the latest addresses and pages about which a consumer was notified. */
+export async function listFollowed(db: Db, consumerId: string, limit: number): Promise<Followed[]> {
+  const [seenUntil, origins, pages] = await Promise.all([
     findSeenUntil(db),
     listNoticedOrigins(db, consumerId, limit),
+    listNoticedPages(db, consumerId, limit),
   ])
-  const answers = await listAnswers(
-    db,
-    rows.flatMap(({ reportId }) => reportId ?? []),
-  )
-  const answerOf = new Map(answers.map((one) => [one.reportId, one.answer]))
-  return rows.flatMap((row) => {
-    const { ip, before, after, lastAt, noticedAt, reportId } = row
+  const all = [
+    ...origins.map((row) => ({ ...row, name: row.ip, goneAt: null })),
+    ...pages.map((row) => ({ ...row, name: row.host })),
+  ]
+  const ids = all.flatMap(({ reportId }) => reportId ?? [])
+  const answerOf = new Map((await listAnswers(db, ids)).map((one) => [one.reportId, one.answer]))
+  const followed = all.flatMap((row) => {
+    const { name, before, after, lastAt, noticedAt, reportId, goneAt } = row
     if (noticedAt === null || reportId === null) return []
     const ending = endingOf(row, seenUntil)
-    return [
-      { ip, before, after, lastAt, noticedAt, reportId, ending, answer: answerOf.get(reportId) },
-    ]
+    const counted = { name, before, after, lastAt, noticedAt, reportId, ending, goneAt }
+    return [{ ...counted, answer: answerOf.get(reportId) }]
   })
+  return followed
+    .toSorted((one, other) => other.noticedAt.getTime() - one.noticedAt.getTime())
+    .slice(0, limit)
 }
 
-function endingOf({ silentAt }: ReportedOrigin, seenUntil: Date | undefined): Ending {
+function endingOf(
+  { silentAt }: Pick<ReportedOrigin, 'silentAt'>,
+  seenUntil: Date | undefined,
+): Ending {
   if (silentAt === null || seenUntil === undefined) return 'few'
   return silentAt <= seenUntil ? 'stopped' : 'open'
 }
@@ -98,6 +107,27 @@ export async function findLaterReports(
   const lastAt = new Date(lastMs)
   if (seenUntil.getTime() - lastMs >= QUIET_MS) return { is: 'none', lastAt }
   return lastMs - receivedAt.getTime() > DAY_MS ? { is: 'more', lastAt } : undefined
+}
+
+/** What was seen of the page of a report after a notice about it. */
+export type LaterOfPage = { isQuiet: boolean; lastAt: Date; goneAt: Date | null }
+
+/**
+ * Finds what was seen of the page to which a report leads: no more reports for a week, or a host
+ * without an address. The page is found by the campaign, so that reports without effect show the
+ * same.
+ */
+export async function findLaterOfPage(
+  db: Db,
+  reportId: string,
+  now: Date,
+): Promise<LaterOfPage | undefined> {
+  const [campaign] = await listCampaignsOf(db, [reportId])
+  const page = campaign && (await findPageOfCampaign(db, campaign.campaignId))
+  if (!page) return undefined
+  const { lastAt, goneAt } = page
+  const isQuiet = now.getTime() - lastAt.getTime() >= QUIET_MS + DAY_MS
+  return isQuiet || goneAt !== null ? { isQuiet, lastAt, goneAt } : undefined
 }
 
 /** Until when reports are known; undefined before the first run. */

@@ -38,6 +38,14 @@ export const followOrigins = defineQueue({
   cron: '29 * * * *',
 })
 
+/** Counts the reports of pages around the notices about them, and looks up their hosts. */
+export const followPages = defineQueue({
+  name: 'follow-pages',
+  payload: z.object({}),
+  attempts: { retryLimit: 0, retryDelay: 60, retryDelayMax: 60, expireInSeconds: 600 },
+  cron: '37 * * * *',
+})
+
 export const forwardReport = defineQueue({
   name: mailQueues.feedback,
   payload: z.object({

@@ -3,10 +3,12 @@ import { keepChoreRun } from '../db/queue-controls.ts'
 import { forLog, reasonOf } from '../errors.ts'
 import { runFindContact } from '../feedback/find-contact.ts'
 import { runFollowOrigins } from '../feedback/follow-origins.ts'
+import { runFollowPages } from '../feedback/follow-pages.ts'
 import { runForwardReport, runShowForwarded } from '../feedback/forward-report.ts'
 import {
   findContact,
   followOrigins,
+  followPages,
   forwardReport,
   handleInbound,
   paceFeedback,
@@ -119,6 +121,7 @@ export const handledQueues: readonly HandledQueue[] = [
   scheduled(proposeMarketers, runProposeMarketers),
   scheduled(paceFeedback, runPaceFeedback),
   scheduled(followOrigins, runFollowOrigins),
+  scheduled(followPages, runFollowPages),
   scheduled(trainModel, runTrainModel),
   scheduled(makeBackup, runMakeBackup),
   scheduled(refreshNetworks, runRefreshNetworks),

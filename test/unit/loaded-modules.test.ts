@@ -12,9 +12,9 @@ const root = path.join(import.meta.dirname, '../..')
  * everything behind it. Raise a cap only for something that the process really uses.
  */
 const caps: readonly [entry: string, files: number, modules: number][] = [
-  ['processes/web.ts', 666, 1502],
+  ['processes/web.ts', 671, 1502],
   ['processes/front.ts', 111, 305],
-  ['processes/work.ts', 446, 1023],
+  ['processes/work.ts', 453, 1028],
   ['processes/count.ts', 67, 106],
   ['processes/check.ts', 235, 896],
   ['processes/receive/receive.ts', 113, 324],

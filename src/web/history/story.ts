@@ -7,7 +7,7 @@ import { findOwnReport } from '../../db/own-reports.ts'
 import type { Reporter } from '../../db/reporters.ts'
 import { listRawMessages, type Report } from '../../db/reports.ts'
 import { type ExactCopy, findOwnCopy } from '../../feedback/compose-feedback.ts'
-import { findLaterReports } from '../../feedback/did-it-stop.ts'
+import { findLaterOfPage, findLaterReports } from '../../feedback/did-it-stop.ts'
 import { findShownRequest } from '../../feedback/original-requests.ts'
 import { listAnswersTo } from '../../feedback/take-answer.ts'
 import { findReportDetails, hurryAnalysis } from '../../reports/own-reports.ts'
@@ -150,6 +150,7 @@ export async function sendStory(
   const complaints = feedback.filter(({ kind }) => kind === 'complaint')
   const original = await findShownRequest(site.pool, report, site.clock())
   const later = await findLater(site.pool, { report, analysis, complaints })
+  const page = await findLaterOfPage(site.pool, report.id, site.clock())
   const isAsking = question !== undefined
   const hasAdvice = advice !== undefined && advice.kind !== 'none'
   const source = { report, analysis, complaints, answers, isAsking, isUnconfirmed, hasAdvice }
@@ -166,7 +167,7 @@ export async function sendStory(
       original,
       originals: feedback.filter(({ kind }) => kind === 'original'),
       corrections: feedback.filter(({ kind }) => kind === 'redeemed'),
-      ...{ answers, later },
+      ...{ answers, later, page },
       found: analysis && findings(analysis, language),
       same,
       advice,

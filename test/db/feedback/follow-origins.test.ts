@@ -172,7 +172,7 @@ test('the endings of a consumer are summed up when they can be told', async () =
   expect(await summed(24 * 15)).toEqual({ cases: 3, stopped: 2, medianHours: 6 })
   expect(await summed(24 * 13)).toBeUndefined()
   const listed = await listFollowed(app.pool, consumerId, 10)
-  expect(Object.fromEntries(listed.map(({ ip, ending }) => [ip, ending]))).toEqual({
+  expect(Object.fromEntries(listed.map(({ name, ending }) => [name, ending]))).toEqual({
     '192.0.2.1': 'stopped',
     '192.0.2.2': 'stopped',
     '192.0.2.3': 'open',

@@ -35,7 +35,7 @@ test('a reporter and an operator read whether reports ended after a notice', asy
     [noticedAt, new Date(noticedAt.getTime() + DAY_MS / 4), new Date(Date.now() - DAY_MS)],
   )
   const page = await consumer()
-  expect(page).toContain('1 address with enough reports')
+  expect(page).toContain('1 address or page with enough reports')
   expect(page).toContain('Reports have stopped for 1 of them.')
   expect(page).toContain('the last report came at most 6 hours after the notice')
   expect(await (await desk.get('/admin/consumers')).text()).toContain('6\u00a0h (1 of 1)')
