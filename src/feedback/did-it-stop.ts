@@ -1,5 +1,6 @@
 import type { App } from '../app.ts'
 import { listAnswers } from '../db/feedback-answers.ts'
+import { feedbackName, listFeedback } from '../db/feedback-reports.ts'
 import { listCampaignsOf } from '../db/campaigns.ts'
 import { findPageOfCampaign, listNoticedPages } from '../db/page-endings.ts'
 import type { Db } from '../db/pool.ts'
@@ -65,8 +66,11 @@ export async function listFollowed(db: Db, consumerId: string, limit: number): P
     ...origins.map((row) => ({ ...row, name: row.ip, goneAt: null })),
     ...pages.map((row) => ({ ...row, name: row.host })),
   ]
-  const ids = all.flatMap(({ reportId }) => reportId ?? [])
-  const answerOf = new Map((await listAnswers(db, ids)).map((one) => [one.reportId, one.answer]))
+  const answerOf = await answersOf(
+    db,
+    consumerId,
+    all.flatMap(({ reportId }) => reportId ?? []),
+  )
   const followed = all.flatMap((row) => {
     const { name, before, after, lastAt, noticedAt, reportId, goneAt } = row
     if (noticedAt === null || reportId === null) return []
@@ -77,6 +81,19 @@ export async function listFollowed(db: Db, consumerId: string, limit: number): P
   return followed
     .toSorted((one, other) => other.noticedAt.getTime() - one.noticedAt.getTime())
     .slice(0, limit)
+}
+
+/** The last answers of a consumer, by report; others may have answered about the same report. */
+async function answersOf(
+  db: Db,
+  consumerId: string,
+  reportIds: readonly string[],
+): Promise<Map<string, string>> {
+  const feedback = await listFeedback(db, reportIds)
+  const own = feedback.filter((one) => one.consumerId === consumerId).map(feedbackName)
+  const answers = await listAnswers(db, reportIds)
+  const its = answers.filter((one) => own.includes(feedbackName(one)))
+  return new Map(its.map((one) => [one.reportId, one.answer]))
 }
 
 function endingOf(

@@ -161,7 +161,8 @@ test('the endings of a consumer are summed up when they can be told', async () =
   const few = await add({ hours: 0, ip: '192.0.2.4', noticed: 0 })
   await app.pool.query(
     `insert into feedback_answers (report_id, shard, number, answer, how, at)
-     values ($1, shard_of($1), 1, 'resolved', 'link', $2)`,
+     values ($1, shard_of($1), 1, 'resolved', 'link', $2),
+       ($1, shard_of($1), 2, 'wrong', 'link', $2)`,
     [few, after(1)],
   )
   const summed = async (hours: number) =>

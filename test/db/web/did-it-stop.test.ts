@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { DAY_MS } from '../../../src/durations.ts'
 import { runFollowOrigins } from '../../../src/feedback/follow-origins.ts'
+import { uuidv7 } from '../../../src/world.ts'
 import { signedInBrowser } from './browser.ts'
 import { startNotifyingSite } from './notifying-site.ts'
 
@@ -48,4 +49,40 @@ test('a later report is told, too', async () => {
   const reporter = await signedInBrowser(site.url, ann)
   const page = await (await reporter.get(`/reports/${reportId}`)).text()
   expect(page).toContain('more reports about mail from the same machine, the last one on')
+})
+
+test('a reporter reads that the name of the page is gone', async () => {
+  const { reportId } = await told()
+  const pageId = uuidv7(new Date())
+  const [longAgo, campaignId] = [new Date(Date.now() - 20 * DAY_MS), uuidv7(new Date())]
+  await rows(
+    `insert into pages (id, key, url, host, scope, type, state, confirmed_by, confirmed_at, shared,
+       through, first_seen, last_seen, reports)
+     values ($1, 'x', 'https://x', 'login.example', 'host', 'phishing', 'confirmed', 'person', $2,
+       true, '{}', $2, $2, 1)`,
+    [pageId, longAgo],
+  )
+  await rows(
+    `insert into page_endings (page_id, contact, consumer_id, report_id, noticed_at, last_at,
+       before, after, changed_at) values ($1, 'a', $1, $1, $2, $2, 0, 0, $2)`,
+    [pageId, longAgo],
+  )
+  await rows(`insert into page_hosts values ($1, $2, $2, 2)`, [pageId, longAgo])
+  await rows(
+    `insert into page_reports (page_id, report_id, url, seen_at, campaign_id, reporter_id,
+       is_vouched, is_proven, is_young, circle, recipient, is_accusing, is_supported, signs)
+     values ($1, $2, 'x', $4, $3, $2, true, true, false, 0, '\\x0000000000000000', true, true,
+       '{}')`,
+    [pageId, reportId, campaignId, longAgo],
+  )
+  await rows('delete from counted_reports where id = $1', [reportId])
+  await rows(
+    `insert into counted_reports (id, shard, campaign_id, content)
+     values ($1, shard_of($1), $2, '')`,
+    [reportId, campaignId],
+  )
+  const reporter = await signedInBrowser(site.url, ann)
+  const page = await (await reporter.get(`/reports/${reportId}`)).text()
+  expect(page).toContain('no more reports that lead to the same page since')
+  expect(page).toContain('the name of the page no longer leads anywhere')
 })
