@@ -261,6 +261,7 @@ const commands: Record<string, Command> = {
   'rule-lists': operatorCommand(() => import('./cli/rule-lists.ts')),
   health: operatorCommand(() => import('./cli/health.ts')),
   lists: operatorCommand(() => import('./cli/lists.ts')),
+  pages: operatorCommand(() => import('./cli/pages.ts')),
   'mail-servers': operatorCommand(() => import('./cli/mail-servers.ts')),
   sources: operatorCommand(() => import('./cli/sources.ts')),
   simulations: operatorCommand(() => import('./cli/simulations.ts')),

@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parseHeader } from '../../src/mail/header.ts'
 import { parseBody } from '../../src/mail/message-body.ts'
-import { judgePages } from '../../src/phishing/judge-pages.ts'
+import { type JudgedPages, judgePages } from '../../src/phishing/judge-pages.ts'
+import { findConfirmation } from '../../src/phishing/page-gate.ts'
 import { findLinks } from '../../src/pieces/links.ts'
 import type { Figure } from './measure-verdicts.ts'
 import { labeledFiles } from './read-corpus.ts'
@@ -21,9 +22,9 @@ type Given = {
 type Outcome = 'right' | 'wrong' | 'missed' | 'not confirmed'
 
 /**
- * Names the pages of labeled phishing messages and of wanted mail, as if three independent
- * reporters had called each message phishing. A message with a page is right if a link to it is
- * named, and no link that does not lead to it.
+ * Names the pages of labeled phishing messages and of wanted mail that would be confirmed if three
+ * independent reporters, all proven, had called each message phishing. A message with a page is
+ * right if a link to it is named, and no link that does not lead to it.
  */
 export async function measurePages(labels: string, given: Given): Promise<Figure[]> {
   const { corpus, explain } = given
@@ -114,9 +115,19 @@ async function namedLinks(file: string): Promise<Named> {
   const found = judgePages({ fields: header.fields, body, links }, [])
   return {
     links: found.pages.flatMap((page) => page.links),
-    isConfirmed: found.isConfirmed,
+    isConfirmed: isConfirmedByThree(found),
     why: found.signs.map(({ name, weight }) => `${name} ${weight}`).join(', '),
   }
+}
+
+/** Whether three reporters of such a message confirm its page. */
+function isConfirmedByThree({ pages, isConfirmed }: JudgedPages): boolean {
+  const witnesses = [1, 2, 3].map((at) => ({
+    ...{ reporterId: `reporter ${at}`, signUpDay: at, circle: at, recipient: Buffer.of(at) },
+    ...{ isVouched: false, isProven: true, isYoung: false, url: pages[0]?.url ?? '' },
+    ...{ isAccusing: true, isSupported: isConfirmed, decision: null },
+  }))
+  return findConfirmation(witnesses, { isDefended: false }).confirmedBy === 'reporters'
 }
 
 function lineOf(file: string, outcome: string, { links, why }: Named): string {

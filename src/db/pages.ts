@@ -1,10 +1,10 @@
-import sql, { bulk } from 'sql-template-tag'
+import sql, { bulk, type Sql } from 'sql-template-tag'
 import type { Db } from './pool.ts'
 import { numberOf, rowOf, rowsOf, valuesOf } from './rows.ts'
 
 type PageType = 'phishing' | 'malware'
 /** `cleared`: a person said that it is no page of a phisher, or its owner had it delisted. */
-type PageState = 'seen' | 'confirmed' | 'cleared'
+export type PageState = 'seen' | 'confirmed' | 'cleared'
 type PageDecision = PageType | 'cleared'
 type ConfirmedBy = 'person' | 'reporters'
 
@@ -203,4 +203,52 @@ export function listPageReports(db: Db, pageId: string, limit: number): Promise<
       is_proven as "isProven", is_young as "isYoung", circle, recipient,
       is_accusing as "isAccusing", is_supported as "isSupported", decision, signs
     from page_reports where page_id = ${pageId} order by seen_at desc, report_id limit ${limit}`
+}
+
+/** Returns some pages in a state, newest first; `before` is the last id of the previous ones. */
+export function listPages(
+  db: Db,
+  page: {
+    state: PageState
+    /** A host, or a domain of it. */
+    host: string | undefined
+    before: string | undefined
+    limit: number
+  },
+): Promise<Page[]> {
+  return rowsOf(db)`
+    select ${columns} from pages
+    where state = ${page.state} and (${page.before}::uuid is null or id < ${page.before}::uuid)
+      and (${page.host}::text is null or ${isAt(page.host ?? '')})
+    order by id desc limit ${page.limit}`
+}
+
+function isAt(name: string): Sql {
+  return sql`(host = ${name} or right(host, length(${name}) + 1) = '.' || ${name})`
+}
+
+/** Returns the ids of the confirmed pages of a host, or of a domain and its hosts. */
+export function listConfirmedAt(db: Db, name: string, limit: number): Promise<string[]> {
+  return valuesOf(db)`
+    select id from pages where state = 'confirmed' and ${isAt(name)} order by key limit ${limit}`
+}
+
+/** What the reports of a page are worth. */
+export type PageEvidence = {
+  pageId: string
+  reporters: number
+  /** Reporters who called it phishing, and those of them who are proven. */
+  accusing: number
+  proven: number
+  /** Reporters whose messages support that by their content. */
+  supported: number
+}
+
+export function sumPageReports(db: Db, pageIds: readonly string[]): Promise<PageEvidence[]> {
+  return rowsOf(db)`
+    select page_id as "pageId", count(distinct reporter_id)::integer as reporters,
+      (count(distinct reporter_id) filter (where is_accusing))::integer as accusing,
+      (count(distinct reporter_id) filter (where is_accusing and is_proven))::integer as proven,
+      (count(distinct reporter_id) filter (where is_supported))::integer as supported
+    from page_reports where page_id = any(${pageIds}::uuid[]) group by page_id`
 }

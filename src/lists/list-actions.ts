@@ -5,6 +5,7 @@ import type { Db } from '../db/pool.ts'
 import { dateOf } from '../durations.ts'
 import { CallerError } from '../errors.ts'
 import { storableText } from '../mail/text.ts'
+import { clearPagesAt, type PageContext } from '../pages/page-actions.ts'
 import { readListQuestion } from '../verdict/lists/questions.ts'
 import { delist } from './delist.ts'
 
@@ -34,10 +35,11 @@ export const exemptFromLists = defineAction({
     days: daysField,
   }),
   messages: { set: 'Exemption saved. The name is removed when the lists are next published.' },
-  async run(tx, { name, reason, days }, context) {
+  async run(tx, { name, reason, days }, context: PageContext) {
     const { at: createdAt, reporterId } = context
     const expiresAt = endOf(days, context)
     await keepExemption(tx, { name, reason, expiresAt, reporterId, createdAt })
+    await clearPagesAt(tx, name, context)
     return { done: 'set', audit: `${name}, ${termWords(expiresAt)}: ${reason}` }
   },
 })
@@ -81,11 +83,12 @@ export const acceptDelisting = defineAction({
     exempt: oneOf(exemptionTerms).optional(),
   }),
   messages: { accepted: (count) => requestsWere(count, 'accepted') },
-  async run(tx, { id: requestId, answer, exempt }, context) {
+  async run(tx, { id: requestId, answer, exempt }, context: PageContext) {
     const { at, reporterId } = context
     const request = await decideRequest(tx, requestId, 'accepted', { answer, at, reporterId })
     await delist(tx, request, at)
     const { name, list } = request
+    await clearPagesAt(tx, name, context)
     if (exempt === undefined) return { done: 'accepted', audit: `${list}: ${name}` }
     const expiresAt = endOf(exempt === 'good' ? undefined : Number(exempt), context)
     const reason = `Delisting request ${requestId}.`

@@ -54,7 +54,10 @@ const byAsn = new Map(cdns.flatMap((cdn) => cdn.asns.map((asn) => [asn, cdn] as 
  * instead of networks and registrars; the registrar is not asked about a page on the site of
  * somebody else, because it could only stop the whole site.
  */
-export function stoppersOf(page: FoundPage, { networks, registrar }: LookedUp): Stopper[] {
+export function stoppersOf(
+  page: Pick<FoundPage, 'accused' | 'through'>,
+  { networks, registrar }: LookedUp,
+): Stopper[] {
   const { platform } = page.accused
   const wanted = isLookedUp(page)
   const redirecting = page.through.flatMap((hostname) => {

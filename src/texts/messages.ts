@@ -14,6 +14,7 @@ import type names from './en/admin-names.json'
 import type adminReport from './en/admin-report.json'
 import type outbox from './en/admin-outbox.json'
 import type outgoing from './en/admin-outgoing.json'
+import type pages from './en/admin-pages.json'
 import type people from './en/admin-people.json'
 import type queues from './en/admin-queues.json'
 import type reputations from './en/admin-reputations.json'
@@ -54,6 +55,7 @@ type English = typeof account &
   typeof names &
   typeof outbox &
   typeof outgoing &
+  typeof pages &
   typeof people &
   typeof queues &
   typeof reports &

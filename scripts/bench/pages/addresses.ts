@@ -92,7 +92,7 @@ export async function addressesOf(seeded: Seeded): Promise<Address[]> {
     ),
     massAction: await find('select id from mass_actions order by id desc limit 1'),
     staff: await find('select id from reporters where role is not null limit 1'),
-    ...{ erasure: 'none', consumer: desk },
+    ...{ erasure: 'none', page: 'none', consumer: desk },
     letter: await find('select id from letters limit 1'),
     mail: await find('select id from inbound_mails limit 1'),
     links: {

@@ -7,6 +7,7 @@ const menu: readonly MenuGroup[] = [
     pages: [
       '/admin/reports',
       '/admin/campaigns',
+      '/admin/pages',
       '/admin/counters',
       '/admin/sources',
       '/admin/mail-servers',

@@ -22,6 +22,7 @@ import { networkRoutes } from './networks.ts'
 import { outboxRoutes } from './outbox.ts'
 import { dashboardRoutes, liveRoutes } from './dashboard.ts'
 import { deletionRoutes } from './deletions.ts'
+import { pageRoutes } from './pages.ts'
 import { deadLetterRoutes, queueRoutes } from './queues.ts'
 import { adminReportRoutes } from './reports.ts'
 import { reporterRoutes, reputationRoutes } from './reputations.ts'
@@ -50,6 +51,7 @@ const areas: readonly Area[] = [
   ['/activity', 'viewer', activityRoutes],
   ['/reports', 'viewer', searchRoutes, massActionRoutes, adminReportRoutes],
   ['/campaigns', 'viewer', campaignRoutes],
+  ['/pages', 'viewer', pageRoutes],
   ['/accounts', 'administrator', accountAdminRoutes],
   ['/roles', 'administrator', roleAdminRoutes],
   ['/outbox', 'viewer', outboxRoutes],

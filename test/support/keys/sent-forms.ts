@@ -144,6 +144,12 @@ const administration: Record<string, FormsOf> = {
     const at = `/admin/campaigns/${campaign}`
     return [{ at, fields: { do: 'decide', says: 'spam', reason } }]
   },
+  '/admin/pages/:id/decision': ({ shown: { page } }) => [
+    { at: `/admin/pages/${page}/decision`, fields: { do: 'clear', reason } },
+  ],
+  '/admin/pages/:id': ({ shown: { page } }) => [
+    { at: `/admin/pages/${page}`, fields: { do: 'confirm', type: 'malware', reason } },
+  ],
   '/admin/rule-lists': () => [
     {
       at: '/admin/rule-lists',

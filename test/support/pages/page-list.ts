@@ -96,6 +96,8 @@ const administrator: Record<string, ListedPage['at']> = {
   '/admin/accounts/erasures': () => ['/admin/accounts/erasures'],
   '/admin/accounts/erasures/:id': ({ erasure }) => [`/admin/accounts/erasures/${erasure}`],
   '/admin/roles': () => ['/admin/roles'],
+  '/admin/pages': () => ['/admin/pages', '/admin/pages?state=confirmed'],
+  '/admin/pages/:id': ({ page }) => [`/admin/pages/${page}`],
   '/admin/campaigns/:id': ({ campaign }) => [`/admin/campaigns/${campaign}`],
   '/admin/outbox': () => ['/admin/outbox', '/admin/outbox?state=sent'],
   '/admin/outbox/:reportId/:number': ({ told }) => [`/admin/outbox/${told}/1`],

@@ -7,6 +7,7 @@ import { importNetworks } from '../../../src/processes/import-networks.ts'
 import { insertAdvice } from '../../../src/db/advices.ts'
 import { putMarketer, keepProposal } from '../../../src/db/marketers.ts'
 import { updateOwnTest } from '../../../src/db/models.ts'
+import { putPageReports, touchPages, updatePage } from '../../../src/db/pages.ts'
 import { insertSenderAlert } from '../../../src/db/sender-alerts.ts'
 import { insertMarkedReports } from '../../../src/db/simulations.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
@@ -54,6 +55,8 @@ export type ShownSite = {
   /** A reporter whose reports are held. */
   banned: string
   campaign: string
+  /** A confirmed page behind phishing. */
+  page: string
   massAction: string
   /** An account with a role, and an erasure. */
   staff: string
@@ -92,6 +95,7 @@ export async function startShownSite(
   const banned = await firstOf(site, 'shadow_bans', 'reporter_id')
   const [letter, consumer] = [await firstOf(site, 'letters'), await firstOf(site, 'consumers')]
   const campaign = await addCampaign(site, reports.told)
+  const page = await addPages(site, ann, reports.told)
   await parser.close()
   const close = async () => {
     await site.close()
@@ -102,8 +106,31 @@ export async function startShownSite(
   const erasure = await firstOf(site, 'erasures')
   return {
     ...{ site, ann, admin, ...reports, banned, campaign, massAction, staff, erasure },
-    ...{ links, letter, consumer, mail, close },
+    ...{ links, letter, consumer, mail, page, close },
   }
+}
+
+/** Adds two pages behind phishing, one of them confirmed; returns the id of that one. */
+async function addPages({ app: { pool } }: WebSite, ann: Person, reportId: string) {
+  const at = new Date()
+  const seen = ['login.page.example', 'bank.page.example'].map((host) => ({
+    ...{ id: uuidv7(at), host, key: `${host}/a`, url: `https://${host}/a`, lastSeen: at },
+    ...({ scope: 'host', type: 'phishing' } as const),
+    ...{ imitates: 'PayPal', through: [] },
+  }))
+  const [first, second] = await touchPages(pool, seen)
+  if (!first || !second) throw new Error('The pages are missing.')
+  const confirmed = { state: 'confirmed', confirmedBy: 'person', confirmedAt: at } as const
+  await updatePage(pool, { ...first, ...confirmed, decision: 'phishing', reports: 1 })
+  await putPageReports(pool, [
+    {
+      ...{ pageId: first.id, reportId, url: first.url, seenAt: at, campaignId: null },
+      ...{ reporterId: ann.id, isVouched: true, isProven: true, isYoung: true, circle: 0 },
+      ...{ recipient: Buffer.alloc(8), isAccusing: true, isSupported: true },
+      ...({ decision: 'phishing', signs: ['brand'] } as const),
+    },
+  ])
+  return first.id
 }
 
 async function fillReports(site: WebSite, parser: ParserPool, ann: Person) {

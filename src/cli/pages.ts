@@ -1,0 +1,28 @@
+import { z } from 'zod'
+import { oneOf } from '../actions.ts'
+import { listPages, type PageState } from '../db/pages.ts'
+import { dateOf } from '../durations.ts'
+import { clearPage, confirmPage, undecidePage } from '../pages/page-actions.ts'
+import { columns, defineQuery, type Operations } from './command.ts'
+
+const LISTED_MAX = 100
+const states = ['seen', 'confirmed', 'cleared'] as const satisfies PageState[]
+
+const list = defineQuery({
+  name: 'pages list',
+  summary: 'show the latest pages to which reported messages lead',
+  input: z.object({
+    state: oneOf(states).default('confirmed').meta({ option: 'state' }),
+    host: z.string().optional().meta({ option: 'host' }),
+  }),
+  async print({ state, host }, { pool }) {
+    const pages = await listPages(pool, { state, host, before: undefined, limit: LISTED_MAX })
+    if (pages.length === 0) return 'No pages in this state.'
+    const rows = pages.map(({ id, type, reports, lastSeen, key }) => {
+      return [id, type, String(reports), dateOf(lastSeen), key]
+    })
+    return columns([['id', 'type', 'reports', 'last', 'page'], ...rows]).join('\n')
+  },
+})
+
+export const operations: Operations = [list, confirmPage, clearPage, undecidePage]

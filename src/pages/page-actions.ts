@@ -1,0 +1,119 @@
+import { z } from 'zod'
+import { type ActionContext, defineAction, oneOf, textField } from '../actions.ts'
+import { listConfirmedAt, lockPage, type Page, updatePage } from '../db/pages.ts'
+import type { Db } from '../db/pool.ts'
+import { accusable } from '../phishing/accusable.ts'
+import { type Stopper, stoppersOf } from '../phishing/stoppers.ts'
+import { ownNamesOf } from '../verdict/lists/spare.ts'
+import { renewPage } from './renew-page.ts'
+
+const id = z.uuid({ error: 'Unknown page.' }).meta({ argument: 'ID' })
+const reason = textField(500, 'Please give a reason.').meta({ option: 'why' })
+const gone = { problems: [{ message: 'Page not found. It may have expired.', field: 'id' }] }
+
+/** What an action needs that changes the state of pages. */
+export type PageContext = ActionContext<'boss' | 'clock' | 'config' | 'log'>
+
+/** Confirms a page, whatever is reported about it. Brands and platforms are refused. */
+export const confirmPage = defineAction({
+  name: 'pages confirm',
+  summary: 'confirm that a page is used for phishing or malware',
+  audit: 'confirm page',
+  role: 'analyst',
+  input: z.object({ id, type: oneOf(['phishing', 'malware']).default('phishing'), reason }),
+  messages: {
+    confirmed: (count) =>
+      count > 1
+        ? `${count} pages are confirmed.`
+        : 'The page is confirmed. Those who can stop it are told.',
+    same: 'This is decided already.',
+  },
+  async run(tx, { id: pageId, type, reason: why }, context: PageContext) {
+    const page = await lockPage(tx, pageId)
+    if (!page) return gone
+    if (page.decision === type) return { unchanged: 'same' }
+    const found = accusable(new URL(page.url), ownNamesOf(context.config))
+    if ('spared' in found) return { problems: [{ message: refusal(page, found.spared) }] }
+    await decide(tx, page, type, context)
+    return { done: 'confirmed', audit: `${page.key}, ${type}: ${why}` }
+  },
+})
+
+function refusal({ host }: Page, spared: string): string {
+  return `${host} is never accused: ${spared}. Only pages of phishers can be confirmed.`
+}
+
+/** Says that a page is no page of a phisher; later reports do not confirm it. */
+export const clearPage = defineAction({
+  name: 'pages clear',
+  summary: 'say that a page is not used for phishing; later reports do not change that',
+  audit: 'clear page',
+  role: 'analyst',
+  input: z.object({ id, reason }),
+  messages: {
+    cleared: (count) =>
+      count > 1
+        ? `${count} pages are cleared.`
+        : 'The page is cleared. No more notices are sent about it.',
+    same: 'This is decided already.',
+  },
+  async run(tx, { id: pageId, reason: why }, context: PageContext) {
+    const page = await lockPage(tx, pageId)
+    if (!page) return gone
+    if (page.decision === 'cleared') return { unchanged: 'same' }
+    await decide(tx, page, 'cleared', context)
+    return { done: 'cleared', audit: `${page.key}: ${why}` }
+  },
+})
+
+/** Takes back what an operator said about a page. */
+export const undecidePage = defineAction({
+  name: 'pages undecide',
+  summary: 'leave it to the reports again whether a page is confirmed',
+  audit: 'undecide page',
+  role: 'analyst',
+  input: z.object({ id }),
+  messages: {
+    undecided: 'Decision removed. The reports decide about the page again.',
+    none: 'There is no decision about this page.',
+  },
+  async run(tx, { id: pageId }, context: PageContext) {
+    const page = await lockPage(tx, pageId)
+    if (!page) return gone
+    if (page.decision === null) return { unchanged: 'none' }
+    await decide(tx, page, null, context)
+    return { done: 'undecided', audit: page.key }
+  },
+})
+
+async function decide(
+  tx: Db,
+  page: Page,
+  decision: Page['decision'],
+  context: PageContext,
+): Promise<void> {
+  await updatePage(tx, { ...page, decision })
+  await renewPage(tx, page.id, context)
+}
+
+/** Maximum number of pages of one name; a host with more needs a second decision. */
+const PAGES_OF_NAME_MAX = 500
+
+/** Clears the confirmed pages of a host, or of a domain and its hosts, which was delisted. */
+export async function clearPagesAt(tx: Db, name: string, context: PageContext): Promise<void> {
+  for (const pageId of await listConfirmedAt(tx, name, PAGES_OF_NAME_MAX)) {
+    const page = await lockPage(tx, pageId)
+    if (page) await decide(tx, page, 'cleared', context)
+  }
+}
+
+/**
+ * Returns the platforms that can stop a page, as its address alone shows. Networks and registrars
+ * are looked up only for notices.
+ */
+export function platformsOf(page: Page, config: PageContext['config']): Stopper[] {
+  const accused = accusable(new URL(page.url), ownNamesOf(config))
+  if ('spared' in accused) return []
+  const { through } = page
+  return stoppersOf({ accused, through }, { networks: [], registrar: undefined })
+}
