@@ -27,6 +27,7 @@ import { findMarks, removeMark, setMark } from '../db/reputations.ts'
 import { insertSearchNews } from '../db/search.ts'
 import { forwardReport } from '../feedback/queues.ts'
 import { sendLetter } from '../letters/queues.ts'
+import { reconsiderPages } from '../pages/look-for-pages.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
 import { retractable, retractIn } from '../reports/change-report.ts'
@@ -169,10 +170,11 @@ async function deleteMessages(
   tx: Db,
   ids: readonly string[],
   _: MassAction,
-  { clock }: Context,
+  { boss, clock }: Context,
 ): Promise<readonly string[]> {
   const stored = await listWithMessages(tx, ids)
   await removeMessages(tx, stored)
+  await reconsiderPages(tx, boss, stored)
   await insertSearchNews(tx, stored, clock())
   return stored
 }

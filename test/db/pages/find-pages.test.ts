@@ -9,6 +9,7 @@ import { decideCampaign, undecideCampaign } from '../../../src/reports/campaign-
 import { retractReport } from '../../../src/reports/change-report.ts'
 import { beginErasure, runEraseAccount } from '../../../src/reports/erase-account.ts'
 import { runRedeemReport } from '../../../src/reports/redeem-report.ts'
+import { runActOnReports, startDeletion } from '../../../src/search/mass-actions.ts'
 import { uuidv7 } from '../../../src/world.ts'
 import { closeAfterThisTest } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
@@ -197,6 +198,18 @@ test('an erased account leaves none of its addresses', async () => {
   await runEraseAccount({ erasureId: begun.id }, app)
   await findAll()
   expect(await pages()).toMatchObject([{ url: 'https://page.victim.example/login' }])
+})
+
+test('a message that operators delete leaves no address', async () => {
+  const { app, person, report, pages, findAll } = await site()
+  const id = await report(await person())
+  expect(await pages()).toHaveLength(1)
+  const kind = { kind: 'delete-messages', ids: [id], reason: 'A request.' }
+  const outcome = await runAction(startDeletion, kind, app, null)
+  const actionId = 'done' in outcome ? (outcome.id ?? '') : ''
+  while ((await runActOnReports({ actionId }, app)) !== 'done');
+  expect(await findAll()).toBe(1)
+  expect(await pages()).toEqual([])
 })
 
 test('wanted mail and mail of others than phishers lead to no page', async () => {
