@@ -275,7 +275,7 @@ function answerLines({ answers, page }: PageNotice): string[] {
   return [
     ...wrap(
       'Please tell us the result: open one of these pages (each asks for confirmation), or ' +
-        'reply to this mail with one of the words "resolved", "not ours", "wrong" or "stop".',
+        'reply to this mail with one of the words "removed", "not ours", "not abuse", "stop".',
       '',
     ),
     ...[...answerNames, ...more].flatMap(([kind, name]) => fact(name, answers[kind])),

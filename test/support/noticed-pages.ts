@@ -12,7 +12,7 @@ import { parser } from './parser.ts'
 import { startSmtpSink } from './smtp-sink.ts'
 
 /** A phishing message for one recipient; the link has a token of its own. */
-function phishingMessage(mark: string, link: string): Buffer {
+export function phishingMessage(mark: string, link: string): Buffer {
   return Buffer.from(
     [
       'Return-Path: <service@sender.example>',

@@ -10,8 +10,8 @@ const ilEst =
   "(?:(?:c['’]est|cela est|le problème (?:est|a été)|il est|a été) )?(?:maintenant |déjà )?"
 const esIst = '(?:(?:das|dies|es|das problem) (?:ist|wurde) )?(?:jetzt |bereits |schon )?'
 const eto = '(?:(?:проблема|вопрос|это|уже) )?(?:уже |была |был )?'
-const acted = '(?:resolved|fixed|solved|blocked|suspended|terminated)'
-const object = '(?:issue|problem|customer|account|host|server|user)'
+const acted = '(?:resolved|fixed|solved|blocked|suspended|terminated|removed|disabled|taken down)'
+const object = '(?:issue|problem|customer|account|host|server|user|page|site|domain|link|url)'
 const thing = '(?:ip|address|network|host|server|domain|range)'
 const owned = '(?:ip|address|ip address|network|host|server|customer|range|domain|user)'
 const chose = '(?:adresse|ip|réseau|client|serveur)'
@@ -29,6 +29,8 @@ const sentences: readonly (readonly [AnswerKind, readonly string[]])[] = [
     'resolved',
     [
       `${it}(?:resolved|fixed|solved|taken care of|dealt with|cleaned up|mitigated)`,
+      `${it}(?:removed|taken (?:down|offline))`,
+      '(?:the |this )?(?:page|site|link|url) (?:removed|(?:is )?down)',
       '(?:the |this )?(?:issue|problem|case|matter) (?:resolved|fixed|solved|closed)',
       `we (?:have |had )?(?:now )?${acted} (?:it|this|the ${object})`,
       `${ilEst}(?:résolue?|réglée?|corrigée?)`,
@@ -61,7 +63,7 @@ const sentences: readonly (readonly [AnswerKind, readonly string[]])[] = [
     [
       '(?:this|the|your) report is (?:wrong|incorrect|mistaken)',
       '(?:wrong|incorrect|false) report|false positive',
-      '(?:this|that|it) (?:is|was) (?:not|no) spam|not spam',
+      '(?:(?:this|that|it) (?:is|was) (?:not|no)|not) (?:spam|phishing|abuse)',
       "(?:ce n['’]est )?pas (?:un |du )?spam|(?:rapport|signalement) (?:erroné|incorrect)",
       '(?:das ist )?kein spam|falsche meldung|(?:это )?не спам|ошибочная жалоба',
     ],

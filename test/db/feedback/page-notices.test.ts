@@ -3,12 +3,18 @@ import { expect, test } from 'vitest'
 import { ensureConsumers, markEnrolled } from '../../../src/db/consumers.ts'
 import { listFeedback } from '../../../src/db/feedback-reports.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
+import { insertReporter } from '../../../src/db/reporters.ts'
+import { insertKarma } from '../../../src/db/reputations.ts'
 import { decideOriginal, findShownRequest } from '../../../src/feedback/original-requests.ts'
+import { readNotices } from '../../../src/feedback/show-notices.ts'
 import { takeAnswer } from '../../../src/feedback/take-answer.ts'
 import { type AnswerKind, parseOwnAddress } from '../../../src/mail/verp.ts'
+import { runFindPages } from '../../../src/pages/find-pages.ts'
 import { renewPage } from '../../../src/pages/renew-page.ts'
+import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
-import { openNoticingApp } from '../../support/noticed-pages.ts'
+import { uuidv7 } from '../../../src/world.ts'
+import { openNoticingApp, phishingMessage } from '../../support/noticed-pages.ts'
 import type { SunkMail } from '../../support/smtp-sink.ts'
 
 const at = await openNoticingApp()
@@ -303,6 +309,21 @@ test('a stop ends the notices, and the network gets none through another address
   ])
 })
 
+test('operators see whom a notice went to, its state, and the answers', async () => {
+  const { pageId } = await at.confirmed(['https://secure.page-shown.com/'])
+  await at.notify(pageId)
+  await at.send()
+  await answer(pageId, 'abuse@registrar.example', 'resolved')
+  expect(await readNotices(app.pool, pageId)).toMatchObject([
+    { role: 'host', contact: 'abuse@host-net.example', state: 'spare', answers: [] },
+    { role: 'host', contact: 'noc@host-net.example', state: 'spare' },
+    {
+      ...{ role: 'registrar', contact: 'abuse@registrar.example', name: 'Example Registrar' },
+      ...{ state: 'sent', isForm: false, answers: [{ answer: 'resolved', said: null }] },
+    },
+  ])
+})
+
 test('a DNS server that fails is asked again, for an hour', async () => {
   const host = newHost()
   at.answers.set(host, { is: 'unknown', why: 'SERVFAIL' })
@@ -322,4 +343,45 @@ test('the daily number of notices is limited; the others wait for the next day',
   const [outcome] = await few.notify(second.pageId)
   expect(outcome).toMatchObject({ payload: { pageId: second.pageId } })
   expect(await few.contacts(second.pageId)).toEqual([])
+})
+
+test('35 reports confirm their page themselves, and each recipient gets one mail', async () => {
+  const whole = await openNoticingApp()
+  const { app: its, tools } = whole
+  const jobsOf = (name: string, field: string) =>
+    its.rows(`delete from pgboss.job where name = $1 returning data ->> $2 as id`, [name, field])
+  const reported: { reportId: string }[] = []
+  for (let n = 0; n < 35; n++) {
+    const createdAt = new Date(Date.now() - (n + 1) * 86_400_000)
+    const reporterId = uuidv7(createdAt)
+    const account = { email: `p${n}@of-${n}.example`, passwordHash: null, role: null }
+    await insertReporter(its.pool, { id: reporterId, ...account, createdAt })
+    await insertKarma(its.pool, { reporterId, isVouched: false, now: createdAt })
+    if (n % 5 === 0) {
+      await its.pool.query('update karmas set agreed = 1000 where reporter_id = $1', [reporterId])
+    }
+    const url = `https://secure.victim-login.com/verify/t${n}Zq9xK2vLw7RtB41nPs80`
+    const raw = phishingMessage(`whole${n}`, url)
+    reported.push({ reportId: (await its.report(raw, { kind: 'phishing', reporterId })).id })
+  }
+  await runAnalyzeReport(reported, { ...tools, dns: undefined })
+  const found = await jobsOf('find-pages', 'reportId')
+  await runFindPages(
+    found.map(({ id }) => ({ reportId: String(id) })),
+    tools,
+  )
+  const jobs = await jobsOf('notify-page', 'pageId')
+  expect(jobs.length).toBeGreaterThan(0)
+  await whole.notify(...jobs.map(({ id }) => String(id)))
+  const mails = await whole.send()
+  expect(mails.flatMap(({ to }) => to).toSorted()).toEqual([
+    'abuse@host-net.example',
+    'abuse@registrar.example',
+  ])
+  const text = await textOf(mails[0])
+  expect(text).toContain('35 email messages')
+  expect(text).toContain('The sender pretends to be PayPal')
+  expect(`${text}${mails.map(({ raw }) => raw.toString()).join('')}`).not.toMatch(
+    /Zq9xK2vLw7RtB41nPs80|person-whole/,
+  )
 })

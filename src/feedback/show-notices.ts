@@ -1,0 +1,44 @@
+import { listAnswers } from '../db/feedback-answers.ts'
+import {
+  type FeedbackKey,
+  type FeedbackState,
+  feedbackName,
+  listFeedback,
+} from '../db/feedback-reports.ts'
+import { listPageNotices, type PageNotice, type PageNoticeState } from '../db/page-notices.ts'
+import type { Db } from '../db/pool.ts'
+import type { AnswerKind } from '../mail/verp.ts'
+
+/** Somebody who can stop a page, and what became of the notice, as operators see it. */
+export type ShownNotice = Pick<PageNotice, 'contact' | 'role' | 'name'> & {
+  /** Whether the contact is a form, where an operator has to write. */
+  isForm: boolean
+  /** The state of the notice if there is one; see `PageNotice` otherwise. */
+  state: FeedbackState | Exclude<PageNoticeState, 'queued'> | 'gone'
+  /** The feedback report that is the notice. */
+  key: FeedbackKey | undefined
+  /** When the notice was sent, or queued. */
+  at: Date | null
+  answers: { answer: AnswerKind; at: Date; said: string | null }[]
+}
+
+/** Returns those who can stop a page, in the order in which they are asked. */
+export async function readNotices(db: Db, pageId: string): Promise<ShownNotice[]> {
+  const notices = await listPageNotices(db, pageId)
+  const ids = [...new Set(notices.flatMap(({ reportId }) => reportId ?? []))]
+  const [feedback, answers] =
+    ids.length > 0 ? await Promise.all([listFeedback(db, ids), listAnswers(db, ids)]) : [[], []]
+  const feedbackOf = new Map(feedback.map((one) => [feedbackName(one), one]))
+  return notices.map(({ contact, role, name, state, reportId, number, queuedAt }) => {
+    const key = reportId !== null && number !== null ? { reportId, number } : undefined
+    const its = key && feedbackOf.get(feedbackName(key))
+    return {
+      ...{ contact, role, name, key, isForm: !contact.includes('@') },
+      state: state === 'queued' ? (its?.state ?? 'gone') : state,
+      at: its?.finishedAt ?? queuedAt,
+      answers: answers
+        .filter((one) => one.reportId === reportId && one.number === number)
+        .map(({ answer, at, said }) => ({ answer, at, said })),
+    }
+  })
+}
