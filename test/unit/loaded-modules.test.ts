@@ -12,7 +12,7 @@ const root = path.join(import.meta.dirname, '../..')
  * everything behind it. Raise a cap only for something that the process really uses.
  */
 const caps: readonly [entry: string, files: number, modules: number][] = [
-  ['processes/web.ts', 671, 1502],
+  ['processes/web.ts', 671, 1504],
   ['processes/front.ts', 111, 305],
   ['processes/work.ts', 453, 1028],
   ['processes/count.ts', 67, 106],

@@ -7,6 +7,7 @@ import {
   type PageState,
   sumPageReports,
 } from '../../db/pages.ts'
+import { readNotices } from '../../feedback/show-notices.ts'
 import { clearPage, confirmPage, platformsOf, undecidePage } from '../../pages/page-actions.ts'
 import { isUuid } from '../pages/render.ts'
 import { ProblemError } from '../problem.ts'
@@ -50,7 +51,8 @@ export function pageRoutes(site: Site): Router {
         if (!found) throw new ProblemError('not-found', 'Page not found. It may have expired.')
         const [page] = await withEvidence([found], site)
         const reports = await listPageReports(pool, found.id, REPORTS_SHOWN)
-        return { page, reports, platforms: platformsOf(found, site.config) }
+        const notices = await readNotices(pool, found.id)
+        return { page, reports, notices, platforms: platformsOf(found, site.config) }
       },
       form: { actions, fields },
     }),

@@ -44,6 +44,20 @@ async function noticed(): Promise<SentFeedback> {
   return feedback
 }
 
+test('operators see whom a notice went to, on the page of the page', async () => {
+  const { reportId } = await noticed()
+  const { rows } = await pool.query<{ id: string }>(`select id from pages where key = $1`, [
+    reportId,
+  ])
+  const analyst = await site.addPerson('analyst@desk.example', { role: 'analyst' })
+  const browser = await signedInBrowser(site.url, analyst)
+  const page = await (await browser.get(`/admin/pages/${rows[0]?.id}`)).text()
+  expect(page).toContain('Notices to those who can stop it')
+  expect(page).toContain('network of the host')
+  expect(page).toContain(`href="/admin/outbox/${reportId}/1"`)
+  expect(page).toContain('abuse@access-two.example')
+})
+
 test('the page for answers to a notice says nothing of the sender of the message', async () => {
   const page = await (await recipient.get(linkOf(await noticed(), 'not-ours'))).text()
   expect(page).toContain('We cannot do anything about this page')
