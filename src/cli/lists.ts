@@ -7,9 +7,9 @@ import {
   type ShownReputation,
   showReputation,
 } from '../counting/reputation-reader.ts'
-import { findLiveListings } from '../db/listings.ts'
 import { dateOf, DAY_MS } from '../durations.ts'
 import { CallerError, UsageError } from '../errors.ts'
+import { findListed } from '../lists/delist.ts'
 import { exemptFromLists, removeListExemption } from '../lists/list-actions.ts'
 import { runPublishLists } from '../lists/publish-lists.ts'
 import { concealKeys } from '../mail/conceal-keys.ts'
@@ -72,7 +72,7 @@ const show = defineQuery({
     const question = readListQuestion(text)
     if (!question) throw new CallerError(422, `"${text}" is not an address, domain, host or link.`)
     const { name, asks } = question
-    const listed = (await findLiveListings(pool, asks, clock())).map(listedJson)
+    const listed = (await findListed({ pool, clock }, asks)).map(listedJson)
     return JSON.stringify({ name, is_listed: listed.length > 0, listed }, null, 2)
   },
 })

@@ -1,3 +1,4 @@
+import { columns, type ConfirmedPage } from './pages.ts'
 import type { Db } from './pool.ts'
 import { rowsOf, valuesOf } from './rows.ts'
 
@@ -32,4 +33,14 @@ export async function readPageEdition(db: Db): Promise<string> {
     select count(*) || ' ' || coalesce(max(confirmed_at)::text, '') from pages
     where state = 'confirmed' and shared`
   return edition
+}
+
+const OF_HOSTS_MAX = 100
+
+/** Returns confirmed pages of hosts, at most 100, whose URL independent reporters received. */
+export function findSharedPages(db: Db, hosts: readonly string[]): Promise<ConfirmedPage[]> {
+  if (hosts.length === 0) return Promise.resolve([])
+  return rowsOf(db)`select ${columns} from pages
+    where host = any(${hosts}::text[]) and state = 'confirmed' and shared
+    order by id desc limit ${OF_HOSTS_MAX}`
 }

@@ -50,7 +50,7 @@ export type SeenPage = Pick<
   'id' | 'key' | 'url' | 'host' | 'scope' | 'type' | 'imitates' | 'through' | 'lastSeen'
 >
 
-const columns = sql`id, key, url, host, scope, type, state, decision,
+export const columns = sql`id, key, url, host, scope, type, state, decision,
   confirmed_by as "confirmedBy", confirmed_at as "confirmedAt", cleared_at as "clearedAt",
   imitates, through, shared, first_seen as "firstSeen", last_seen as "lastSeen", reports`
 

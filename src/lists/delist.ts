@@ -19,6 +19,7 @@ import { delistingCourse, type ListQuestion } from '../verdict/lists/questions.t
 import { sourcesAtLeast } from '../verdict/reputation/detail.ts'
 import { dangerReporters } from '../verdict/reputation/reputation.ts'
 import { systemRandom, uuidv7 } from '../world.ts'
+import { findListedHosts } from './listed-pages.ts'
 
 type Needs = Pick<App, 'pool' | 'clock'>
 
@@ -90,6 +91,8 @@ async function findPresent(
   { list, name }: Listing,
   now: Date,
 ): Promise<Listing | undefined> {
+  const [ofPages] = list === 'hosts' ? await findListedHosts(tx, [name], now) : []
+  if (ofPages) return ofPages
   const [present] = await findListings(tx, list, [name])
   if (present?.category !== 'spam') return present
   const [known] = await findReputations(tx, [reputationKey({ kind: listedKinds[list], name })])
@@ -112,7 +115,20 @@ export async function delist(
   return delistName(tx, { list, name, at, reporters })
 }
 
-/** Returns the current listings that match a query, the most specific first. */
-export function findListed({ pool, clock }: Needs, asks: ListQuestion['asks']): Promise<Listing[]> {
-  return findLiveListings(pool, asks, clock())
+/**
+ * Returns the current listings that match a query, the most specific first. A host that is listed
+ * for confirmed pages is among them, for these.
+ */
+export async function findListed(
+  { pool, clock }: Needs,
+  asks: ListQuestion['asks'],
+): Promise<Listing[]> {
+  const now = clock()
+  const listings = await findLiveListings(pool, asks, now)
+  const hosts = asks.flatMap(({ list, name }) => (list === 'hosts' ? [name] : []))
+  const ofPages = await findListedHosts(pool, hosts, now)
+  const others = listings.filter(({ list, name }) => {
+    return list !== 'hosts' || ofPages.every((page) => page.name !== name)
+  })
+  return [...ofPages, ...others]
 }

@@ -1,12 +1,18 @@
 import type { App } from '../app.ts'
+import { findSharedPages } from '../db/page-feeds.ts'
 import { type ConfirmedPage, readConfirmedPages } from '../db/pages.ts'
+import type { Db } from '../db/pool.ts'
 import { DAY_MS } from '../durations.ts'
 import { accusable } from '../phishing/accusable.ts'
+import type { Listing } from '../verdict/lists/list.ts'
 import type { OwnNames } from '../verdict/lists/spare.ts'
 import { exemptedAmong, PAGE } from './renew-listings.ts'
 
 /** Days after the last report or the confirmation for which a page is listed. */
 const PAGE_DAYS = 7
+
+/** The number of independent reporters who received the URL of each listed page. */
+const SHARING_REPORTERS = 3
 
 /** Maximum number of listed pages, the oldest first. Feeds and checks keep them in memory. */
 const LISTED_PAGES_MAX = 100_000
@@ -21,25 +27,60 @@ export async function* listedPages(
   { pool }: Pick<App, 'pool'>,
   { own, now }: { own: OwnNames; now: Date },
 ): AsyncGenerator<ConfirmedPage[]> {
-  const since = new Date(now.getTime() - PAGE_DAYS * DAY_MS)
   let [left, after] = [LISTED_PAGES_MAX, undefined as string | undefined]
   while (left > 0) {
     const some = after === undefined ? {} : { after }
     const read = await readConfirmedPages(pool, { sharedOnly: true, limit: PAGE, ...some })
-    const fresh = read.filter(({ confirmedAt, lastSeen }) => {
-      return confirmedAt > since || lastSeen > since
-    })
-    const hosts = fresh.map(({ host }) => host)
-    const exempted = await exemptedAmong(pool, hosts, now)
-    const listed = fresh
-      .filter(({ host }) => !exempted(host))
-      .flatMap((page) => present(page, own) ?? [])
-      .slice(0, left)
+    const listed = (await keepListed(pool, read, { own, now })).slice(0, left)
     left -= listed.length
     yield listed
     after = read.at(-1)?.id
     if (read.length < PAGE) return
   }
+}
+
+/** Returns those of some confirmed pages with a shared URL that are listed. */
+async function keepListed(
+  db: Db,
+  pages: readonly ConfirmedPage[],
+  { own, now }: { own: OwnNames; now: Date },
+): Promise<ConfirmedPage[]> {
+  const fresh = pages.filter((page) => endOf(page) > now)
+  const hosts = fresh.map(({ host }) => host)
+  const exempted = await exemptedAmong(db, hosts, now)
+  return fresh.filter(({ host }) => !exempted(host)).flatMap((page) => present(page, own) ?? [])
+}
+
+/** When a page leaves the feeds if nobody reports it again. */
+function endOf({ confirmedAt, lastSeen }: ConfirmedPage): Date {
+  return new Date(Math.max(confirmedAt.getTime(), lastSeen.getTime()) + PAGE_DAYS * DAY_MS)
+}
+
+/**
+ * Returns what the public may know about hosts that are listed as a whole for their pages, as an
+ * entry of the list of hosts.
+ */
+export async function findListedHosts(
+  db: Db,
+  names: readonly string[],
+  now: Date,
+): Promise<Listing[]> {
+  const pages = await keepListed(db, await findSharedPages(db, names), { own: [], now })
+  const byHost = Map.groupBy(
+    pages.filter(({ scope }) => scope === 'host'),
+    ({ host }) => host,
+  )
+  return [...byHost].map(([name, its]) => {
+    const latest = (times: readonly Date[]) => new Date(Math.max(...times.map(Number)))
+    return {
+      ...{ list: 'hosts', name, times: 1, delistedAt: null, delistedReporters: null },
+      category: its.some(({ type }) => type === 'malware') ? 'malware' : 'phishing',
+      since: new Date(Math.min(...its.map(({ confirmedAt }) => confirmedAt.getTime()))),
+      until: latest(its.map(endOf)),
+      lastSeen: latest(its.map(({ lastSeen }) => lastSeen)),
+      reportersAtLeast: SHARING_REPORTERS,
+    }
+  })
 }
 
 /** The page with what may be accused now; undefined if nothing may be. */

@@ -3,6 +3,7 @@ import { createCounterReader } from '../counting/reader.ts'
 import { reputationKey } from '../counting/reputation-reader.ts'
 import { readVolumes } from '../counting/volumes.ts'
 import { endListings, findExempted, findListings, keepListings } from '../db/listings.ts'
+import type { Db } from '../db/pool.ts'
 import {
   findMarks,
   findReputations,
@@ -166,11 +167,11 @@ export async function keepDeserved(
 
 /** Returns a function that says whether a name or its registrable domain is exempted. */
 export async function exemptedAmong(
-  pool: Needs['pool'],
+  db: Db,
   names: readonly string[],
   now: Date,
 ): Promise<(name: string) => boolean> {
   const domains = names.map((name) => registrableDomain(name)).filter((one) => one !== undefined)
-  const exempted = await findExempted(pool, [...new Set([...names, ...domains])], now)
+  const exempted = await findExempted(db, [...new Set([...names, ...domains])], now)
   return (name) => exempted.has(name) || exempted.has(registrableDomain(name) ?? name)
 }

@@ -3,6 +3,7 @@ import { createReadHealth } from '../../../src/health/read-health.ts'
 import { runPublishLists } from '../../../src/lists/publish-lists.ts'
 import { closeAfterTests, makeTestFolder } from '../../support/after-tests.ts'
 import { know } from '../../support/listed.ts'
+import { confirmPages } from '../../support/listed-pages.ts'
 import { uuidv7 } from '../../../src/world.ts'
 import { Browser, signedInBrowser } from './browser.ts'
 import { startWebSite } from './web-site.ts'
@@ -177,6 +178,21 @@ test.for([
   const list = await pageOf('/admin/delistings', desk)
   expect(list).toContain('a person decides within 3 days')
   expect(list).not.toContain('overdue')
+})
+
+test('a host that is listed only for a confirmed page is shown, and a person decides', async () => {
+  const name = 'login.paged.example'
+  const at = site.app.clock()
+  const path = { url: 'https://path.paged.example/wp-admin/x', at, scope: 'path' } as const
+  await confirmPages(site.app.pool, [{ url: `https://${name}/in`, at }, path])
+  expect(await pageOf('/lookup?q=path.paged.example')).toContain('is not listed')
+  const lookup = await pageOf(`/lookup?q=https://${name}/in`)
+  expect(lookup).toContain('At least 3 people reported it for phishing.')
+  const status = await pageOf(await askFor({ list: 'hosts', name }))
+  expect(status).toContain('A person will read your request.')
+  expect(await pageOf('/admin/delistings', desk)).toContain(name)
+  const answer = await fetch(`${site.url}/api/v1/reputation/${name}`)
+  expect(await answer.json()).toMatchObject({ listed: [{ list: 'hosts', category: 'phishing' }] })
 })
 
 test('a request that no person decides in time is shown as overdue, and warned of', async () => {
