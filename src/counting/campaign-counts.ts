@@ -10,7 +10,7 @@ import {
   markDaysDue,
 } from '../db/reporter-days.ts'
 import { insertSearchNews } from '../db/search.ts'
-import { dateOf } from '../durations.ts'
+import { dateOf, HOUR_MS } from '../durations.ts'
 import { complainer } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { shingleHash } from '../pieces/shingles/hash.ts'
@@ -78,6 +78,30 @@ export async function readReporters(
     campaignIds.map(async (id) => {
       const { days } = await reader.readSeries(keyOf('reporters', pieceOf(id)), 'reports')
       return [id, days.find(({ startsAt }) => dateOf(startsAt) === day)?.unique ?? 0] as const
+    }),
+  )
+  return new Map(counts)
+}
+
+/** Complaints of a period, and of the period of the same length before it. */
+export type Growth = { now: number; before: number }
+
+/** Returns the complaints about campaigns in the last hour and in the hour before, by campaign. */
+export async function readHourlyGrowth(
+  reader: CounterReader,
+  campaignIds: readonly string[],
+  now: Date,
+): Promise<Map<string, Growth>> {
+  const from = (hours: number) => now.getTime() - hours * HOUR_MS
+  const counts = await Promise.all(
+    campaignIds.map(async (id) => {
+      const { tenMinutes } = await reader.readSeries(pieceOf(id), 'reports')
+      const since = (at: number) =>
+        tenMinutes.reduce((sum, { startsAt, complaint }) => {
+          return startsAt.getTime() >= at ? sum + complaint : sum
+        }, 0)
+      const lastHour = since(from(1))
+      return [id, { now: lastHour, before: since(from(2)) - lastHour }] as const
     }),
   )
   return new Map(counts)

@@ -176,6 +176,15 @@ export function listFacts(
   return preparedRowsOf(db)`select id, facts from analyses where ${isOneOfIds('id', ids)}`
 }
 
+/** Returns the verdicts on reports, unordered. */
+export function listVerdicts(
+  db: Db,
+  ids: readonly string[],
+): Promise<{ id: string; verdict: StoredJudgment['verdict'] }[]> {
+  return preparedRowsOf(db)`
+    select id, judgment -> 'verdict' as verdict from analyses where ${isOneOfIds('id', ids)}`
+}
+
 /** Returns the facts and the judgments of reports, unordered. */
 export function listStoredVerdicts(
   db: Db,

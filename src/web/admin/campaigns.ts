@@ -3,21 +3,25 @@ import { dateOf, DAY_MS } from '../../durations.ts'
 import { shownText } from '../../mail/text.ts'
 import {
   type CampaignCounts,
+  type Growth,
   readCampaignCounts,
+  readHourlyGrowth,
   readReporters,
 } from '../../counting/campaign-counts.ts'
 import { type CounterReader, createCounterReader } from '../../counting/reader.ts'
-import { type KeptAnalysis, listPackedAnalyses } from '../../db/analyses.ts'
+import { type KeptAnalysis, listPackedAnalyses, listVerdicts } from '../../db/analyses.ts'
 import {
   type CampaignDay,
   type CampaignHead,
   type CampaignLine,
   countOrigins,
+  findWitnesses,
   listCampaignDays,
   listCampaignHeads,
   listCampaignMembers,
   listLargestCampaigns,
   listMemberIds,
+  listReportsOnDay,
   sumCampaignDays,
 } from '../../db/campaigns.ts'
 import { listCampaignDecisions } from '../../db/campaign-decisions.ts'
@@ -29,14 +33,17 @@ import {
   decideCampaign,
   undecideCampaign,
 } from '../../reports/campaign-decisions.ts'
+import type { Language } from '../../texts/messages.ts'
+import { symbolsForReporters } from '../../verdict/verdict.ts'
 import { uuidTime } from '../../world.ts'
+import { plainReasons, sayMeaning } from '../history/symbols.ts'
 import { isUuid, pageOf } from '../pages/render.ts'
 import { countGraph } from '../pages/count-graph.ts'
 import type { Visit } from '../pages/visit.ts'
 import { searchParamsOf } from '../search-params.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { digitsParam, listPage, uuidParam } from './list-page.ts'
+import { choiceOrFirstParam, digitsParam, listPage, uuidParam } from './list-page.ts'
 import { adminPage, type PageCall } from './page.ts'
 import { mostFrequent } from './reports.ts'
 
@@ -216,6 +223,10 @@ async function describeSample(report: Report, raw: Buffer) {
 
 /** Earlier than any stored data, and within the range of valid dates. */
 const FIRST_DAY = '2000-01-01'
+const LINES = 25
+/** Of so many of the largest campaigns of a day, those that grew most are shown. */
+const GROWING_AMONG = 100
+const sorts = ['growth', 'reports'] as const
 const REPORTS_MAX = 2 ** 31 - 1
 /** Limits of the counter cache: counts may be 5 seconds old. */
 const memory = { keysMax: 2_000, freshMs: 5_000 }
@@ -228,11 +239,21 @@ export function campaignRoutes(site: Site): Router {
     listPage(site, {
       view: 'admin/campaigns',
       title: 'campaigns.title',
-      filters: { day: (text) => dayIn(text, dateOf(site.clock())).day },
+      filters: {
+        day: (text) => dayIn(text, dateOf(site.clock())).day,
+        sort: choiceOrFirstParam(sorts),
+      },
       cursor: { after: uuidParam, reports: digitsParam },
-      read: async ({ day, after, reports, limit }) => {
-        const page = { after: lineBefore(after, Number(reports)), limit }
-        return describe(await listLargestCampaigns(pool, day, page), day, site, reader)
+      linesMax: LINES,
+      read: async ({ day, sort, after, reports, limit }, { language }) => {
+        const isByGrowth = sort === 'growth'
+        const page = isByGrowth
+          ? { after: undefined, limit: GROWING_AMONG }
+          : { after: lineBefore(after, Number(reports)), limit }
+        const largest = await listLargestCampaigns(pool, day, page)
+        const grown = await withGrowth(largest, day, site, reader)
+        const lines = isByGrowth ? grown.toSorted(byGrowth).slice(0, LINES) : grown
+        return describe(lines, { day, language }, site, reader)
       },
       next: ({ campaignId, reports }) => ({ after: campaignId, reports: String(reports) }),
       data({ req, texts }) {
@@ -241,7 +262,7 @@ export function campaignRoutes(site: Site): Router {
         const dayBefore = daysAfter(day, -1)
         return {
           problems: isFault ? [texts('campaigns.wrongDay', { example: today })] : [],
-          ...{ day, today },
+          ...{ day, today, sorts, among: GROWING_AMONG },
           dayBefore: dayBefore < FIRST_DAY ? undefined : dayBefore,
           dayAfter: day < today ? daysAfter(day, 1) : undefined,
         }
@@ -267,28 +288,79 @@ function dayIn(text: string, today: string): { day: string; isFault: boolean } {
   return { day: text === '' || isFault ? today : text, isFault }
 }
 
-/** Adds to each campaign its first report and further details. */
-async function describe(
+type GrowingLine = CampaignLine & { growth: Growth }
+
+/**
+ * Adds to each campaign how it grew: today, in the last hour against the hour before; on an earlier
+ * day, against the day before.
+ */
+async function withGrowth(
   lines: readonly CampaignLine[],
   day: string,
-  { pool }: Needs,
+  { pool, clock }: Needs,
+  reader: CounterReader,
+): Promise<GrowingLine[]> {
+  const ids = lines.map(({ campaignId }) => campaignId)
+  if (day === dateOf(clock())) {
+    const hourly = await readHourlyGrowth(reader, ids, clock())
+    const none = { now: 0, before: 0 }
+    return lines.map((line) => ({ ...line, growth: hourly.get(line.campaignId) ?? none }))
+  }
+  const earlier = await listReportsOnDay(pool, ids, daysAfter(day, -1))
+  return lines.map((line) => {
+    return { ...line, growth: { now: line.reports, before: earlier.get(line.campaignId) ?? 0 } }
+  })
+}
+
+/** The campaign that grew most first; of equal ones, the larger one. */
+function byGrowth(a: GrowingLine, b: GrowingLine): number {
+  const grown = ({ growth }: GrowingLine) => growth.now - growth.before
+  return grown(b) - grown(a) || b.growth.now - a.growth.now || b.reports - a.reports
+}
+
+const SIGNS_SHOWN = 2
+
+/** The verdicts on reports, with their heaviest signs in words, by report. */
+async function listSigns(ids: readonly string[], language: Language, { pool }: Needs) {
+  const signs = (await listVerdicts(pool, ids)).map(({ id, verdict }) => {
+    const reasons = plainReasons(symbolsForReporters(verdict.symbols), verdict)
+    const words = reasons.map((symbol) => sayMeaning(symbol, language, 'operator').text)
+    return [id, { class: verdict.class, signs: words.slice(0, SIGNS_SHOWN) }] as const
+  })
+  return new Map(signs)
+}
+
+/** Adds to each campaign its first report, and what a person needs to decide about it. */
+async function describe(
+  lines: readonly GrowingLine[],
+  { day, language }: { day: string; language: Language },
+  { pool, clock }: Needs,
   reader: CounterReader,
 ) {
   const ids = lines.map(({ campaignId }) => campaignId)
-  const [heads, totals, reporters] = await Promise.all([
+  const [heads, totals, reporters, witnesses, decisions] = await Promise.all([
     listCampaignHeads(pool, ids),
     sumCampaignDays(pool, ids),
     readReporters(reader, ids, day),
+    findWitnesses(pool, ids),
+    listCampaignDecisions(pool, ids),
   ])
   const reportIds = heads.map(({ firstReportId }) => firstReportId)
   const reports = await listReportsByIds(pool, reportIds)
+  const signs = await listSigns(reportIds, language, { pool, clock })
+  const independent = new Map(witnesses.map((one) => [one.campaignId, one.complainants]))
+  const decided = decisions.filter(({ about }) => about === '')
+  const saysOf = new Map(decided.map(({ campaignId, says }) => [campaignId, says]))
   const headOf = new Map(heads.map((head) => [head.id, head]))
   const reportOf = new Map(reports.map((report) => [report.id, report]))
   const totalOf = new Map(totals.map((total) => [total.campaignId, total]))
   return lines.map((line) => ({
     ...line,
     first: reportOf.get(headOf.get(line.campaignId)?.firstReportId ?? ''),
+    found: signs.get(headOf.get(line.campaignId)?.firstReportId ?? ''),
+    says: saysOf.get(line.campaignId),
     reporters: reporters.get(line.campaignId) ?? 0,
+    independent: independent.get(line.campaignId) ?? 0,
     total: totalOf.get(line.campaignId),
   }))
 }

@@ -146,6 +146,32 @@ test('its reports continue from page to page', async () => {
   expect(seen).toEqual(ids.toSorted().toReversed())
 })
 
+test('the list shows which campaign grew, and the evidence, before the largest one', async () => {
+  const other = Buffer.from(
+    offer('grows')
+      .toString()
+      .replace(/<p>Good day[^]*?<\/p>/, '<p>Your parcel waits: pay two coins for it at once.</p>')
+      .replace('today, before all of them are gone', 'or it goes back'),
+  )
+  const large = await campaignOf(await reported(ann, offer('is large')))
+  const [grown, again] = [await reported(ann, other), await reported(bob, other)]
+  const small = await campaignOf(grown)
+  expect(small).not.toBe(large)
+  await addToCampaignDays(site.app.pool, [
+    { campaignId: large, day: new Date(dayOf(again)), reports: 50 },
+  ])
+  const orderOf = (page: string) =>
+    [...page.matchAll(/<a href="\/admin\/campaigns\/([0-9a-f-]{36})">/g)].map(([, id]) => id)
+  const address = `/admin/campaigns?day=${dayOf(again)}`
+  const page = await (await desk.get(address)).text()
+  expect(orderOf(page)).toEqual([small, large])
+  const words = await wordsAt(desk, address)
+  expect(words).toMatch(/Watches grows .* \+2 0 → 2 2 2 .*Watches is large .* \+1 0 → 1 51 1 /)
+  expect(words).toContain('Growth in the last hour')
+  const bySize = await (await desk.get(`${address}&sort=reports`)).text()
+  expect(orderOf(bySize)).toEqual([large, small])
+})
+
 test('a retracted report no longer belongs to its campaign', async () => {
   const [first, second] = [await reported(ann, offer('stays')), await reported(bob, offer('goes'))]
   const id = await campaignOf(first)
@@ -155,7 +181,7 @@ test('a retracted report no longer belongs to its campaign', async () => {
   const page = await (await desk.get(`/admin/campaigns/${id}`)).text()
   expect(page).not.toContain(second)
   expect(await wordsAt(desk, `/admin/campaigns?day=${dayOf(first)}`)).toMatch(
-    /offers@shop.example 1 1 1/,
+    /offers@shop.example (?:\+1 0 → 1|1 0 → 1) 1 1 /,
   )
   expect(await campaignOf(second)).toBe('')
 })
@@ -183,7 +209,7 @@ test('the largest campaigns of a day come first, and all are listed', async () =
     ids.map((campaignId, index) => ({ campaignId, day: now, reports: reports(index) })),
   )
   const seen: string[] = []
-  let address = '/admin/campaigns'
+  let address = '/admin/campaigns?sort=reports'
   for (let pages = 0; address !== '' && pages < 5; pages++) {
     const page = await (await desk.get(address)).text()
     for (const [, id = ''] of page.matchAll(/\/admin\/campaigns\/([0-9a-f-]{36})"/g)) seen.push(id)
@@ -197,8 +223,8 @@ test('the largest campaigns of a day come first, and all are listed', async () =
 
 test('a day links to the days before and after, but not beyond today', async () => {
   const page = await (await desk.get('/admin/campaigns?day=2026-03-01')).text()
-  expect(page).toContain('href="/admin/campaigns?day=2026-02-28"')
-  expect(page).toContain('href="/admin/campaigns?day=2026-03-02"')
+  expect(page).toContain('href="/admin/campaigns?day=2026-02-28&sort=growth"')
+  expect(page).toContain('href="/admin/campaigns?day=2026-03-02&sort=growth"')
   const newest = await (await desk.get('/admin/campaigns')).text()
   expect(newest).toContain('rel="prev"')
   expect(newest).not.toContain('rel="next"')
