@@ -204,16 +204,23 @@ export async function start(context: StartContext): Promise<Instance> {
   }
 }
 
-/** Says what a start is doing every three seconds, until it ends. */
+/** Says what a start is doing if it takes more than three seconds: each step once a minute. */
 function tellIfSlow(say: StartContext['say']) {
   let step = 'Starting'
+  let told = { step: '', at: 0 }
   const startedAt = performance.now()
-  const tell = () => say(`${step} (${Math.round((performance.now() - startedAt) / 1_000)} s) …`)
+  const tell = () => {
+    const at = performance.now() - startedAt
+    if (told.step === step && at - told.at < AGAIN_MS) return
+    told = { step, at }
+    say(`${step} (${Math.round(at / 1_000)} s) …`)
+  }
   const timer = setInterval(tell, SLOW_MS)
   return { begin: (next: string) => void (step = next), end: () => clearInterval(timer) }
 }
 
 const SLOW_MS = 3_000
+const AGAIN_MS = 60_000
 
 /**
  * Returns a function that notes the heartbeats of the present parts in the data folder and deletes

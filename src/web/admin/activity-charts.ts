@@ -192,11 +192,14 @@ function drawChart(chart: ChartDefinition, title: string, drawn: DrawnActivity):
     ...{ id: `chart-${chart.key}`, title, unit: name, format, rounds, least: 1e-3, language },
     shape: chart.isWhole ? 'areas' : 'lines',
     time: equalSteps(from, stepMs, slots.length),
-    heads: [
-      texts(isRate ? 'chart.total' : 'activity.now'),
-      texts('activity.average'),
-      texts('activity.maximum'),
-    ],
+    // The total of a rate is a number of events; the other figures are rates.
+    heads: isRate
+      ? [
+          texts('chart.total'),
+          `${texts('activity.average')} ${name}`,
+          `${texts('activity.maximum')} ${name}`,
+        ]
+      : [texts('activity.now'), texts('activity.average'), texts('activity.maximum')],
     series: lines.map(({ name: its, href, tone, valueIn }, at) => ({
       ...{ name: its, href, tone, values: scaled(raw[at] ?? []) },
       before: before && scaled(before.slots.map((slot) => slot && valueIn(slot))),

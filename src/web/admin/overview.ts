@@ -187,6 +187,8 @@ function drawn(one: OverviewGraph, { activity, usual, marks, language }: Given):
   const count = formatters.getNumberFormat(locales[language])
   const shown = (value: number) =>
     one.headline === 'whole' ? unit.format(value) : count.format(Math.round(value))
+  const headline = (value: number) =>
+    one.headline === 'total' ? texts('dashboard.inDay', { n: shown(value) }) : shown(value)
   const value = headlineOf(one, slots, ids)
   const title = texts(`dashboard.graphs.${one.key}`)
   const days = one.headline === 'now' ? nowOf(usual) : (usual?.days ?? [])
@@ -203,7 +205,7 @@ function drawn(one: OverviewGraph, { activity, usual, marks, language }: Given):
       listed: [],
     }),
     href: `/admin/activity?group=${one.group}`,
-    headline: value === undefined ? '–' : shown(value),
+    headline: value === undefined ? '–' : headline(value),
     usual: !days.some(Boolean)
       ? undefined
       : texts('dashboard.usually', {

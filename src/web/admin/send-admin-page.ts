@@ -21,6 +21,11 @@ export function setFrame(req: Request, frame: Frame): void {
   frames.set(req, frame)
 }
 
+/** Whether a page below `/admin` is sent to a person with a role, who keeps its menu. */
+export function hasFrame(req: Request): boolean {
+  return frames.has(req) && (visitOf(req).reporter?.role ?? null) !== null
+}
+
 /**
  * Sends a page of the administration, with its navigation. Links of the menu and buttons that the
  * visitor's role does not permit are left out. Keys are masked in whatever the page shows, because

@@ -54,6 +54,8 @@ export async function sendStatistics(
       isEmpty: days.length === 0,
       month: drawn(recent, { ...reading, id: 'month', period: 'day', from: month }),
       year: drawn(days, { ...reading, id: 'year', period: 'week', from: year }),
+      // Both would be the same.
+      isRecent: recent.length === days.length,
       became: [becameOf(recent, texts), becameOf(days, texts)],
       countries: barsOf(
         countries.map(({ country, reports }) => [countryName(language, country), reports]),

@@ -47,7 +47,10 @@ export function plainReasons(
   if (ours.length > 0) return ours
   const isOpen = verdict.class === 'undecided'
   const sign = isUnwanted(verdict) ? 1 : -1
-  return symbols
+  const reasons = symbols
     .filter(({ name, weight }) => plain.test(name) && (isOpen || weight * sign > 0))
     .toSorted((one, other) => Math.abs(other.weight) - Math.abs(one.weight))
+  // That it was reported explains nothing, if there is anything else.
+  const others = reasons.filter(({ name }) => name !== 'YOUR_REPORT')
+  return others.length > 0 ? others : reasons
 }

@@ -8,6 +8,7 @@ import { secondStepCodeRoutes, secondStepRoutes } from '../account/second-step.t
 import { sessionRoutes, tokenRoutes } from '../account/sessions.ts'
 import { privacyRoutes, signUpRoutes } from '../account/sign-up.ts'
 import { adminRoutes } from '../admin/router.ts'
+import { hasFrame, sendAdminPage } from '../admin/send-admin-page.ts'
 import { silentDatabasePage } from '../admin/silent-database.ts'
 import { failureOf } from '../answer.ts'
 import { assetRoutes } from '../assets.ts'
@@ -125,7 +126,8 @@ function errorPages(site: Pick<Site, 'log' | 'config'> & FormReader) {
       // A challenge would make the browser show its own password dialog.
       if (name !== 'www-authenticate') res.setHeader(name, value)
     }
-    sendPage(req, res, {
+    const send = hasFrame(req) ? sendAdminPage : sendPage
+    send(req, res, {
       view: 'pages/error',
       title: texts('error.title'),
       status,

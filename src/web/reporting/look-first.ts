@@ -1,5 +1,6 @@
 import { type Request, type Response, Router } from 'express'
 import { pack } from '../../db/rows.ts'
+import { HOUR_MS } from '../../durations.ts'
 import { fieldsOf, type ReadMessage } from '../../mail/message.ts'
 import type { Choice, Refusal } from '../../reports/message-refusal.ts'
 import { guessKind } from '../../reports/guess-kind.ts'
@@ -29,7 +30,7 @@ type Understood = {
   choices?: readonly Choice[] | undefined
 }
 
-type Needs = Pick<Site, 'bodies' | 'lookInto' | 'readText'> & FormReader
+type Needs = Pick<Site, 'bodies' | 'lookInto' | 'readText' | 'clock'> & FormReader
 
 /** Maximum size in bytes of what is looked into; the script of the form sends no more. */
 const LOOK_BYTES_MAX = 6_000_000
@@ -62,7 +63,7 @@ export function lookFirstRoutes(site: Needs): Router {
       shown.find(({ raw }) => raw !== undefined),
       site,
     )
-    sendLook(req, res, { shown, count: found.length, kind })
+    sendLook(req, res, { shown, count: found.length, kind, oldest: oldestOf(site) })
   })
   return router
 }
@@ -70,13 +71,25 @@ export function lookFirstRoutes(site: Needs): Router {
 function sendLook(
   req: Request,
   res: Response,
-  look: { shown: readonly Understood[]; count: number; kind: string | undefined },
+  look: {
+    shown: readonly Understood[]
+    count: number
+    kind: string | undefined
+    /** Messages before it are not passed on: the instant, and its age in days. */
+    oldest: { at: Date; days: number } | undefined
+  },
 ): void {
   sendPage(req, res, {
     view: 'pages/look-first',
     title: visitOf(req).texts('look.title'),
     data: { ...look, more: Math.max(0, look.count - look.shown.length) },
   })
+}
+
+function oldestOf({ config, clock }: Pick<Needs, 'config' | 'clock'>) {
+  const { messageAgeMax: hours } = config
+  if (hours === 0) return undefined
+  return { at: new Date(clock().getTime() - hours * HOUR_MS), days: Math.ceil(hours / 24) }
 }
 
 function refused(

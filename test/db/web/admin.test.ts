@@ -359,3 +359,13 @@ test('dead letters with the same time are listed on pages without a gap', async 
   }
   expect(seen).toEqual(new Set(ids))
 })
+
+test('a wrong address keeps the menu of a person with a role alone', async () => {
+  const at = '/admin/no-such-page'
+  const page = await desk.get(at)
+  expect(page.status).toBe(404)
+  expect(await page.text()).toContain('href="/admin/campaigns"')
+  const reporter = await site.addPerson('no-role@reporters.example')
+  const own = await (await signedInBrowser(site.url, reporter)).get(at)
+  expect(await own.text()).not.toContain('/admin/campaigns')
+})

@@ -75,3 +75,19 @@ test('only a signed-in reporter may have files looked into', async () => {
   form.append('messages', new File([new Uint8Array(7_000_000)], 'large.eml'))
   expect((await browser.postForm('/report/look', form)).status).toBe(413)
 })
+
+test('a message that is too old to be passed on is said to be so before it is sent', async () => {
+  const strict = await closeAfterTests(startWebSite({ MESSAGE_AGE_MAX: '168' }))
+  const person = await strict.addPerson('eve@reporters.example')
+  const by = await signedInBrowser(strict.url, person)
+  const dated = (days: number) => {
+    const at = new Date(Date.now() - days * 86_400_000).toUTCString().replace('GMT', '+0000')
+    const text = spamMessage('dated').toString()
+    return Buffer.from(`Date: ${at}\r\n${text.replaceAll(/^Date:.*\r\n/gm, '')}`)
+  }
+  const old =
+    'The message is more than 7 days old. Your report counts, but no abuse team is notified.'
+  expect((await look([['old.eml', dated(8)]], by)).shown).toContain(old)
+  expect((await look([['new.eml', dated(6)]], by)).shown).not.toContain('days old')
+  expect((await look([['old.eml', dated(8)]])).shown).not.toContain('days old')
+})

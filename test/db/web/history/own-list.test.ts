@@ -193,6 +193,17 @@ test('statistics have charts, and a table with the same numbers', async () => {
   expect(page).toContain('France')
   expect(page).toContain('An abuse team was notified about 4 of your reports, and answered 2.')
   expect(page).toMatch(/<th scope="row"><time[^>]*>[^<]*<\/time><\/th><td class="number">7<\/td>/)
+  // The chart of the year would be the same.
+  expect(page).toContain('id="month-caption"')
+  expect(page).not.toContain('id="year-caption"')
+  await site.app.pool.query(
+    `insert into reporter_days (reporter_id, day, counted_at, spam, phishing, told, kept, asked,
+       mails, answered, networks, countries)
+     values ($1, $2, now(), 1, 0, 0, 1, 0, 0, 0, '[]', '{}')`,
+    [ann.id, new Date(Date.now() - 60 * 86_400_000).toISOString().slice(0, 10)],
+  )
+  const longer = await (await browser.get('/reports/statistics')).text()
+  expect(longer).toContain('id="year-caption"')
   const eve = await signedInBrowser(site.url, {
     ...ann,
     email: 'eve@reporters.example',
