@@ -169,6 +169,7 @@ export async function sendStory(
       corrections: feedback.filter(({ kind }) => kind === 'redeemed'),
       ...{ answers, later, page },
       found: analysis && findings(analysis, language),
+      needsOthers: analysis?.details.consequence.why.some(({ code }) => code === 'others-needed'),
       same,
       advice,
       unconfirmed: isUnconfirmed &&

@@ -36,7 +36,7 @@ const plain = new RegExp(
 /**
  * Returns the symbols that support a verdict and that everybody understands, the heaviest first; of
  * a letter or a simulation of ours, only that it is one. An undecided verdict has signs for both
- * sides.
+ * sides; that the reporter reported the message explains none.
  */
 export function plainReasons(
   symbols: readonly VerdictSymbol[],

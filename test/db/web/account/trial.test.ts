@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { closeAfterTests } from '../../../support/after-tests.ts'
+import { analyzeReports } from '../../../support/judge.ts'
 import { spamMessage } from '../../../support/messages.ts'
+import { parser } from '../../../support/parser.ts'
 import { Browser } from '../browser.ts'
 import { startWebSite, type WebSite } from '../web-site.ts'
 
@@ -103,4 +105,24 @@ test('a shown link ends as soon as the site sends mail', async () => {
   expect((await browser.post(link, { password: 'a long and good password' })).status).toBe(404)
   config.smtpUrl = smtpUrl
   expect((await browser.get(link)).status).toBe(200)
+})
+
+test('a new account learns how to see a feedback report about its own message', async () => {
+  const browser = new Browser(trial.url)
+  const link = await signUp(trial, 'newcomer@reporters.example')
+  await browser.post(link ?? '', { password: 'a long and good password' })
+  const date = new Date().toUTCString().replace('GMT', '+0000')
+  const raw = [
+    'Received: from mail.shop.example (mail.shop.example [198.51.100.23])',
+    ` by mx.provider.example (Postfix) with ESMTPS id 4ABC for <you@provider.example>; ${date}`,
+    ...['From: Shop <hello@shop.example>', 'To: you@provider.example', 'Subject: A parcel'],
+    ...[`Date: ${date}`, 'Message-ID: <parcel@shop.example>', '', 'Your parcel is waiting.', ''],
+  ].join('\r\n')
+  const body = new FormData()
+  body.set('messages', new Blob([raw]), 'newcomer.eml')
+  body.set('kind', 'spam')
+  const sent = await (await browser.postForm('/report', body)).text()
+  const [path = '', id = ''] = /\/reports\/([\da-f-]{36})/.exec(sent) ?? []
+  await analyzeReports({ ...trial.app, parser }, [id])
+  expect(await (await browser.get(path)).text()).toContain('Trial: your account is new')
 })
