@@ -67,7 +67,7 @@ test('the menu has five groups, and opens that of the page', () => {
   expect(groups.map(({ key }) => key)).toEqual([
     ...['reports', 'outgoing', 'people', 'judging', 'system'],
   ])
-  expect(groups.filter(({ isCurrent }) => isCurrent).map(({ key }) => key)).toEqual(['people'])
+  expect(groups.filter(({ isCurrent }) => isCurrent).map(({ key }) => key)).toEqual(['system'])
   expect(current).toBe('/admin/limits')
   expect(menuFor('/admin', () => true).current).toBe('/admin')
   expect(menuFor('/admin/reporters/1', () => true).current).toBe('/admin/reputations')
