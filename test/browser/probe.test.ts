@@ -84,7 +84,7 @@ test.for([
     await analyze(id)
     await page.goto(`${site.url}/reports/${id}`)
     expect(await page.textContent('main')).toContain('We now know 1 mail server')
-    expect(await page.textContent('main')).toContain('It is a mail of ours')
+    expect(await page.textContent('main')).toContain('It is one of our messages')
     await look(page, `4-taken-${name}`)
     await page.goto(`${site.url}/relays`)
     expect(await page.textContent('main')).toContain('relay.provider.example receives your mail')
