@@ -44,10 +44,7 @@ export function readServers(text: string, context: z.RefinementCtx): Servers {
   if (entries.length === 0) return 'system'
   if (text.trim() === 'none') return 'none'
   const wrong = entries.filter((entry) => !isServer(entry))
-  if (wrong.length > 0) {
-    const message = `names ${wrong.join(' and ')}, which is neither an IP address nor address:port`
-    context.addIssue({ code: 'custom', message })
-  }
+  refuse(wrong, 'neither an IP address nor address:port', context)
   return entries
 }
 
@@ -56,10 +53,7 @@ export function readBlocks(text: string, context: z.RefinementCtx): readonly str
   const wrong = entries.filter((entry) => !/^[0-9a-f.:]+(\/\d{1,3})?$/i.test(entry))
   const isBlock = (entry: string) => isIP(entry.replace(/\/\d+$/, '')) !== 0
   wrong.push(...entries.filter((entry) => !wrong.includes(entry) && !isBlock(entry)))
-  if (wrong.length > 0) {
-    const message = `names ${wrong.join(' and ')}, which is neither an IP address nor a CIDR block`
-    context.addIssue({ code: 'custom', message })
-  }
+  refuse(wrong, 'neither an IP address nor a CIDR block', context)
   return entries
 }
 
@@ -77,12 +71,8 @@ export function readScope(text: string, context: z.RefinementCtx): ForwardScope 
     else if (block !== undefined) scope.blocks.push(block)
     return (country ?? asn ?? block) === undefined
   })
-  if (wrong.length > 0) {
-    const message =
-      `names ${wrong.join(' and ')}, which is neither a country (FR), an AS number (AS64496) nor ` +
-      'a CIDR block'
-    context.addIssue({ code: 'custom', message })
-  }
+  const why = 'neither a country (FR), an AS number (AS64496) nor a CIDR block'
+  refuse(wrong, why, context)
   return scope
 }
 
@@ -133,11 +123,14 @@ function jsonTexts(text: string): string[] | undefined {
 export function readAddresses(text: string, context: z.RefinementCtx): readonly string[] {
   const entries = entriesOf(text)
   const wrong = entries.filter((entry) => !z.email().safeParse(entry).success)
-  if (wrong.length > 0) {
-    const message = `names ${wrong.join(' and ')}, which is not a valid email address`
-    context.addIssue({ code: 'custom', message })
-  }
+  refuse(wrong, 'not a valid email address', context)
   return entries
+}
+
+function refuse(wrong: readonly string[], why: string, context: z.RefinementCtx): void {
+  if (wrong.length === 0) return
+  const message = `names ${wrong.join(' and ')}, which is ${why}`
+  context.addIssue({ code: 'custom', message })
 }
 
 /** Reads the numbers of days, weeks and months: `7,4,6`. */

@@ -3,6 +3,7 @@ import { fieldValue, type Header, type HeaderField } from '../mail/header.ts'
 import { textPart } from '../mail/mail-parts.ts'
 import { type MessageBody, parseBody } from '../mail/message-body.ts'
 import { exceedsLimits } from '../mail/mime-leaves.ts'
+import { tidied } from '../mail/text.ts'
 import { type Analysis, bodyLimits } from '../pieces/analyze.ts'
 import { hiddenMarks } from '../pieces/html-tokens.ts'
 import { type HtmlView, markedView } from '../pieces/html-view.ts'
@@ -158,21 +159,12 @@ const HIDDEN_DEPTH_MAX = 5
 
 function textLines(text: string, concealer: Concealer): string {
   const plain = withoutControls(plainText(text.slice(0, READ_CHARS_MAX).replaceAll('\r\n', '\n')))
-  const whole = withoutBlankLines(withoutCodes(plain.toWellFormed()))
+  const whole = tidied(withoutCodes(plain.toWellFormed()))
   const cut = withoutCutWord(whole, TEXT_CHARS_MAX)
   const written = concealer.text(cut)
-  const lines = written === whole ? whole : withoutBlankLines(written)
+  const lines = written === whole ? whole : tidied(written)
   const left = whole.length - cut.length
   return left === 0 ? lines : `${lines}\n[The text goes on for ${left} characters.]`
-}
-
-/** Leaves one blank line of several, and no blanks at the ends of lines. */
-function withoutBlankLines(text: string): string {
-  const lines = text.split('\n').map((line) => line.trimEnd())
-  return lines
-    .filter((line, at) => line !== '' || lines[at - 1] !== '')
-    .join('\n')
-    .trim()
 }
 
 /** Tags that a text may have within words, also those of enriched text (RFC 1896). */

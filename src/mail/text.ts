@@ -150,3 +150,12 @@ export function firstTextPart(raw: Buffer): Buffer {
   const to = raw.indexOf('\r\n--', from + 4)
   return raw.subarray(from + 4, to < 0 ? raw.length : to)
 }
+
+/** Leaves one blank line of several, and no blanks at the ends of lines. */
+export function tidied(text: string): string {
+  const lines = text.split('\n').map((line) => line.trimEnd())
+  return lines
+    .filter((line, at) => line !== '' || lines[at - 1] !== '')
+    .join('\n')
+    .trim()
+}

@@ -5,6 +5,7 @@ import { readOneClickUrl, type Unsubscribe } from '../mail/list-unsubscribe.ts'
 import type { MessageKind } from '../mail/message.ts'
 import { parseBody } from '../mail/message-body.ts'
 import { exceedsLimits } from '../mail/mime-leaves.ts'
+import { tidied } from '../mail/text.ts'
 import type { Authentication } from '../origin/authenticity/authenticate.ts'
 import { viewBody } from '../pieces/body-view.ts'
 import type { ListClaims } from '../pieces/list-claims.ts'
@@ -102,13 +103,4 @@ export async function messageText(raw: Buffer): Promise<string | undefined> {
   const body = await parseBody(raw, parseHeader(raw))
   const tidy = tidied(viewBody(body).written)
   return tidy === '' ? undefined : tidy
-}
-
-/** Removes trailing white space and merges consecutive empty lines into one. */
-function tidied(text: string): string {
-  const lines = text.split('\n').map((line) => line.trimEnd())
-  return lines
-    .filter((line, index) => line !== '' || lines[index - 1] !== '')
-    .join('\n')
-    .trim()
 }
