@@ -150,8 +150,7 @@ export async function listSlots(
         and (${families ?? null}::text[] is null or family = any(${families ?? null}::text[]))`,
   )
   if (parts.length === 0) return []
-  const { rows } = await db.query<SlotRow>(sql`${join(parts, ' union all ')} order by at`)
-  return rows
+  return rowsOf(db)<SlotRow>`${join(parts, ' union all ')} order by at`
 }
 
 /** Deletes the slots of each level that began before its instant. */

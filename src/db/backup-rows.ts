@@ -3,7 +3,7 @@ import type pg from 'pg'
 import sql from 'sql-template-tag'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { isInUse, listMovedTables, type MovedTable } from './move-rows.ts'
-import { hasTable } from './rows.ts'
+import { hasTable, rowsOf } from './rows.ts'
 
 /**
  * Begins a transaction that sees all tables as they are now, and returns them; undefined if another
@@ -46,7 +46,7 @@ export async function dropInstallation(db: pg.Client): Promise<boolean> {
  * the objects of extensions such as citus, because these would be dropped with it.
  */
 async function listOwnObjects(db: pg.Client): Promise<{ drop: string }[]> {
-  const { rows } = await db.query<{ drop: string }>(sql`
+  return rowsOf(db)<{ drop: string }>`
     select format('drop %s %s cascade', kind, name) as drop
     from (
       select 1 as place, 'table' as kind, oid::regclass::text as name, oid
@@ -58,8 +58,7 @@ async function listOwnObjects(db: pg.Client): Promise<{ drop: string }[]> {
       from pg_class where relnamespace = 'public'::regnamespace and relkind = 'c'
     ) as found
     where not exists (select from pg_depend where objid = oid and deptype = 'e')
-    order by place, name`)
-  return rows
+    order by place, name`
 }
 
 export async function findBossVersion(db: pg.Client): Promise<number> {

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import { committedBefore } from './nodes.ts'
 import type { Db } from './pool.ts'
-import { rowOf, rowsOf } from './rows.ts'
+import { rowOf, valuesOf } from './rows.ts'
 
 /**
  * Notes that more is known about campaigns, in the transaction that stores it: a second or third
@@ -30,11 +30,10 @@ export type CampaignEvent = {
 }
 
 /** Returns the campaigns with an event before an instant, the oldest event first. */
-export async function listCampaignEvents(db: Db, before: Date, limit: number): Promise<string[]> {
-  const rows = await rowsOf(db)<{ id: string }>`
+export function listCampaignEvents(db: Db, before: Date, limit: number): Promise<string[]> {
+  return valuesOf(db)`
     select campaign_id as id from campaign_events where noted_at < ${before}
     order by noted_at limit ${limit}`
-  return rows.map(({ id }) => id)
 }
 
 /** Returns the event of a campaign, and locks it; undefined if it is over. */

@@ -176,16 +176,15 @@ export function listMemberIds(
 }
 
 /** Returns the first reports of a campaign after an id and below another, oldest first. */
-export async function listMembersBetween(
+export function listMembersBetween(
   db: Db,
   campaignId: string,
   { afterId, untilId, limit }: { afterId: string; untilId: string; limit: number },
 ): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(sql`
+  return valuesOf(db)`
     select id from counted_reports
     where campaign_id = ${campaignId} and id > ${afterId} and id < ${untilId}
-    order by id limit ${limit}`)
-  return rows.map(({ id }) => id)
+    order by id limit ${limit}`
 }
 
 /**
@@ -282,10 +281,9 @@ export async function upsertWitnesses(tx: Db, rows: readonly CampaignWitnesses[]
  * Returns the number of these campaigns.
  */
 export async function removeOldWitnesses(db: Db, before: string, limit: number): Promise<number> {
-  const { rows } = await db.query<{ id: string }>(sql`
+  const ids = await valuesOf(db)`
     select campaign_id as id from campaign_witnesses where day < ${before} order by day
-      limit ${limit}`)
-  const ids = rows.map(({ id }) => id)
+      limit ${limit}`
   await db.query(sql`
     delete from campaign_witnesses where campaign_id = any(${ids}::uuid[]) and day < ${before}`)
   return ids.length

@@ -6,7 +6,7 @@ import type { HealthRecord } from '../verdict/contact-health.ts'
 import { uuidFloor, uuidv7 } from '../world.ts'
 import type { Db } from './pool.ts'
 import { isOneOf, prepared } from './prepared.ts'
-import { changesAny, rowOf, rowsOf } from './rows.ts'
+import { changesAny, rowOf, rowsOf, valuesOf } from './rows.ts'
 
 /** A recipient of feedback reports: an abuse desk found by its network, or one that enrolled. */
 export type Consumer = HealthRecord & {
@@ -265,11 +265,10 @@ export async function deleteUnusedConsumers(
   before: Date,
   page: { after: string; limit: number },
 ): Promise<string | undefined> {
-  const { rows } = await tx.query<{ id: string }>(sql`select id from consumers
+  const found = await valuesOf(tx)`select id from consumers
     where source = 'cfbl' and state = 'found' and enrolled_at is null and created_at < ${before}
       and health = 'healthy' and id > ${page.after}
-    order by id limit ${page.limit}`)
-  const found = rows.map(({ id }) => id)
+    order by id limit ${page.limit}`
   if (found.length === 0) return undefined
   // Separate statements: these tables may be on different nodes.
   const used = new Set<string>()
@@ -283,5 +282,5 @@ export async function deleteUnusedConsumers(
   await tx.query(sql`delete from consumer_hours where consumer_id = any(${ids}::uuid[])`)
   await tx.query(sql`
     delete from consumers where id = any(${ids}::uuid[]) and source = 'cfbl' and state = 'found'`)
-  return rows.length < page.limit ? undefined : found.at(-1)
+  return found.length < page.limit ? undefined : found.at(-1)
 }

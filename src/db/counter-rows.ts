@@ -1,7 +1,13 @@
 import sql, { bulk, raw } from 'sql-template-tag'
 import { shardOf, uuidFloor } from '../world.ts'
 import type { Db } from './pool.ts'
-import { isInShards, isOneOfIds, preparedInsert, preparedRowsOf } from './prepared.ts'
+import {
+  isInShards,
+  isOneOfIds,
+  preparedInsert,
+  preparedRowsOf,
+  preparedValuesOf,
+} from './prepared.ts'
 import { bigintArray, named, preparedRows, rowsOf, valuesOf } from './rows.ts'
 
 /** Returns the shard of a key of 8 bytes, big-endian: its four highest bits. */
@@ -226,12 +232,11 @@ export function listCountedReports(db: Db, ids: readonly string[]): Promise<Coun
     where ${isOneOfIds('id', ids)}`
 }
 
-export async function listAmongCounts(db: Db, ids: readonly string[]): Promise<string[]> {
-  const rows = await preparedRowsOf(db)<{ id: string }>`
+export function listAmongCounts(db: Db, ids: readonly string[]): Promise<string[]> {
+  return preparedValuesOf(db)`
     select id from counted_reports where ${isOneOfIds('id', ids)} and not exists (
       select from reports_to_count as waiting
       where waiting.id = counted_reports.id and waiting.shard = counted_reports.shard)`
-  return rows.map(({ id }) => id)
 }
 
 /**

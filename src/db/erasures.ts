@@ -92,10 +92,9 @@ type Person = { id: string; email: string }
  * number of letters deleted.
  */
 export async function removeLettersOf(tx: Db, person: Person, limit: number): Promise<number> {
-  const { rows } = await tx.query<{ id: string }>(sql`
+  const ids = await valuesOf(tx)`
     select id from letters where reporter_id = ${person.id} or address = ${person.email}
-      order by id limit ${limit}`)
-  const ids = rows.map(({ id }) => id)
+      order by id limit ${limit}`
   if (ids.length === 0) return 0
   await tx.query(sql`delete from inbound_mails where letter_id = any(${ids}::uuid[])`)
   await tx.query(sql`delete from letters where id = any(${ids}::uuid[])`)

@@ -22,10 +22,9 @@ export async function notifyWorkers(db: Db, payload: string): Promise<void> {
 }
 
 /** Returns the names of the queues, without the one that pg-boss keeps for scheduled jobs. */
-export async function listQueueNames(db: Db): Promise<string[]> {
-  const rows = await rowsOf(db)<{ name: string }>`
+export function listQueueNames(db: Db): Promise<string[]> {
+  return valuesOf(db)`
     select name from pgboss.queue where not starts_with(name, '__pgboss')`
-  return rows.map(({ name }) => name)
 }
 
 /**

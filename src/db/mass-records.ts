@@ -7,7 +7,7 @@ import { isId, isOneOfIds, prepared, preparedRowsOf } from './prepared.ts'
 import type { ReportedEvidence } from './reported-evidence.ts'
 import type { Report, ReportState } from './reports.ts'
 import type { RecipientRole } from '../verdict/choose-contact.ts'
-import { rowOf, rowsOf } from './rows.ts'
+import { rowOf, rowsOf, valuesOf } from './rows.ts'
 
 /**
  * The action under which a retraction by the reporter is recorded, until the retraction is undone
@@ -275,11 +275,10 @@ export async function recordRedeemed(
   }
 }
 
-export async function listRecorded(db: Db, actionId: string, limit: number): Promise<string[]> {
-  const rows = await rowsOf(db)<{ id: string }>`
+export function listRecorded(db: Db, actionId: string, limit: number): Promise<string[]> {
+  return valuesOf(db)`
     select report_id as id from mass_action_records
     where action_id = ${actionId} order by report_id limit ${limit}`
-  return rows.map(({ id }) => id)
 }
 
 /** Lets a retraction by the reporter be final from now on, as if it were long ago. */

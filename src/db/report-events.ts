@@ -13,9 +13,10 @@ import {
   isOneOfIds,
   prepared,
   preparedInsert,
+  preparedValuesOf,
 } from './prepared.ts'
 import type { ReportKind } from './reports.ts'
-import { changesAny, rowsOf } from './rows.ts'
+import { changesAny, rowsOf, valuesOf } from './rows.ts'
 
 /** Notes that reports changed, so that the days on which they arrived are counted again. */
 async function insertNews(tx: Db, reportIds: readonly string[], at: Date): Promise<void> {
@@ -113,16 +114,15 @@ export function listEvents(db: Db, reportId: string): Promise<ReportEvent[]> {
 }
 
 /** Returns the given reports that had an event of this name after an instant. */
-export async function listReportsWith(
+export function listReportsWith(
   db: Db,
   event: EventName,
   reportIds: readonly string[],
   since: Date,
 ): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(sql`
+  return valuesOf(db)`
     select distinct report_id as id from report_events
-    where ${isOneOfIds('report_id', reportIds)} and event = ${event} and at > ${since}`)
-  return rows.map(({ id }) => id)
+    where ${isOneOfIds('report_id', reportIds)} and event = ${event} and at > ${since}`
 }
 
 export async function countEvents(
@@ -257,14 +257,13 @@ export async function markJudged(
     }),
   )
   const ids = reports.map(({ id }) => id)
-  const { rows } = await tx.query<{ id: string }>(prepared`
+  return preparedValuesOf(tx)`
     update reports set state = ${to}, shadow = nullif(shadow, 'released')
     where ${isOneOfIds('id', ids)} and state = any(${from}::text[])
       and kind || ' ' || (coalesce(shadow, 'released') = 'released')::text
           || ' ' || coalesce(corrected_as, '')
         = ${JSON.stringify(read)}::jsonb ->> id::text
-    returning id`)
-  return rows.map(({ id }) => id)
+    returning id`
 }
 
 /** Marks analyzed reports as forwarded if their complaint was sent before their kind changed. */

@@ -3,8 +3,16 @@ import type { RebuiltFrom } from '../mail/containers/unpack-file.ts'
 import type { CorrectedClass } from '../verdict/verdict.ts'
 import { shardOf, uuidFloor } from '../world.ts'
 import type { Db } from './pool.ts'
-import { isId, isOneOfIds, prepared, preparedInsert, preparedRowsOf, isOneOf } from './prepared.ts'
-import { copyRows, int2, type Packed, rowOf, rowsOf, unpack, uuid } from './rows.ts'
+import {
+  isId,
+  isOneOf,
+  isOneOfIds,
+  prepared,
+  preparedInsert,
+  preparedRowsOf,
+  preparedValuesOf,
+} from './prepared.ts'
+import { copyRows, int2, type Packed, rowOf, rowsOf, unpack, uuid, valuesOf } from './rows.ts'
 
 export type RawMessage = Packed & { id: string }
 
@@ -29,10 +37,9 @@ export function listRawMessages(db: Db, ids: readonly string[]): Promise<RawMess
     select id, encoding, content from raw_messages where ${isOneOfIds('id', ids)}`
 }
 
-export async function listWithMessages(db: Db, ids: readonly string[]): Promise<string[]> {
-  const rows = await preparedRowsOf(db)<{ id: string }>`
+export function listWithMessages(db: Db, ids: readonly string[]): Promise<string[]> {
+  return preparedValuesOf(db)`
     select id from raw_messages where ${isOneOfIds('id', ids)}`
-  return rows.map(({ id }) => id)
 }
 
 /** The reporter's statement about a message. */
@@ -156,28 +163,26 @@ export async function markReports(
   to: ReportState,
 ): Promise<string[]> {
   if (ids.length === 0) return []
-  const { rows } = await tx.query<{ id: string }>(prepared`update reports set state = ${to}
+  return preparedValuesOf(tx)`update reports set state = ${to}
     where ${isOneOfIds('id', ids)} and state = any(${from}::text[])
-    returning id`)
-  return rows.map(({ id }) => id)
+    returning id`
 }
 
 /**
  * Corrects the verdicts of reports, or removes the corrections with null, and moves the reports
  * from one of the states `from` to `received`. Returns the ids of those that it changed.
  */
-export async function markCorrected(
+export function markCorrected(
   tx: Db,
   ids: readonly string[],
   from: readonly ReportState[],
   as: CorrectedClass | null,
 ): Promise<string[]> {
-  const { rows } = await tx.query<{ id: string }>(sql`
+  return valuesOf(tx)`
     update reports set corrected_as = ${as}, state = 'received'
     where ${isOneOfIds('id', ids)} and state = any(${from}::text[])
       and corrected_as is distinct from ${as}::text
-    returning id`)
-  return rows.map(({ id }) => id)
+    returning id`
 }
 
 /**
@@ -210,27 +215,21 @@ export function listWantedAuthors(
 }
 
 /** Returns reports that wait for their analysis, with ids below `before`, oldest first. */
-export async function listReceivedReports(
-  db: Db,
-  before: string,
-  limit: number,
-): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(sql`
-    select id from reports where state = 'received' and id < ${before} order by id limit ${limit}`)
-  return rows.map(({ id }) => id)
+export function listReceivedReports(db: Db, before: string, limit: number): Promise<string[]> {
+  return valuesOf(db)`
+    select id from reports where state = 'received' and id < ${before} order by id limit ${limit}`
 }
 
 /**
  * Returns analyzed reports that still wait for a contact, with ids below `before`, oldest first.
  * They have no feedback reports yet.
  */
-export async function listLookUps(db: Db, before: string, limit: number): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(sql`
+export function listLookUps(db: Db, before: string, limit: number): Promise<string[]> {
+  return valuesOf(db)`
     select id from reports where state = 'analyzed' and id < ${before}
       and not exists (
         select from feedback_reports where report_id = reports.id and shard = reports.shard)
-    order by id limit ${limit}`)
-  return rows.map(({ id }) => id)
+    order by id limit ${limit}`
 }
 
 /**
@@ -238,13 +237,13 @@ export async function listLookUps(db: Db, before: string, limit: number): Promis
  * an address in one of the blocks `about`: newest first, with ids from `from` on. Reports with any
  * feedback are excluded.
  */
-export async function listAskedReports(
+export function listAskedReports(
   tx: Db,
   reporterId: string,
   page: { about: readonly string[] | 'all'; from: string; limit: number },
 ): Promise<string[]> {
   const about = page.about === 'all' ? ['0.0.0.0/0', '::/0'] : page.about
-  const { rows } = await tx.query<{ id: string }>(sql`
+  return valuesOf(tx)`
     select reports.id from reports
       join analyses on analyses.id = reports.id and analyses.shard = reports.shard
     where reporter_id = ${reporterId} and state = 'kept' and reports.id >= ${page.from}
@@ -255,27 +254,25 @@ export async function listAskedReports(
         where asked.ip::inet <<= any(${about}::cidr[]))
       and not exists (
         select from feedback_reports where report_id = reports.id and shard = reports.shard)
-    order by reports.id desc limit ${page.limit}`)
-  return rows.map(({ id }) => id)
+    order by reports.id desc limit ${page.limit}`
 }
 
 /**
  * Returns the latest reports of a reporter, since the id `from`, whose origin is in one of the CIDR
  * blocks.
  */
-export async function listReportsFrom(
+export function listReportsFrom(
   tx: Db,
   reporterId: string,
   page: { blocks: readonly string[]; from: string; limit: number },
 ): Promise<string[]> {
-  const { rows } = await tx.query<{ id: string }>(sql`
+  return valuesOf(tx)`
     select reports.id from reports
       join analyses on analyses.id = reports.id and analyses.shard = reports.shard
     where reporter_id = ${reporterId} and state in ('analyzed', 'forwarded', 'kept', 'failed')
       and reports.id >= ${page.from} and analyses.id >= ${page.from}
       and origin_ip <<= any(${page.blocks}::cidr[])
-    order by reports.id desc limit ${page.limit}`)
-  return rows.map(({ id }) => id)
+    order by reports.id desc limit ${page.limit}`
 }
 
 /**
@@ -284,10 +281,9 @@ export async function listReportsFrom(
  */
 export async function listKeptComplaints(db: Db, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return []
-  const { rows } = await db.query<{ id: string }>(sql`
+  return valuesOf(db)`
     select id from reports where ${isOneOfIds('id', ids)} and state = 'kept'
-      and kind <> 'not-spam' and channel <> 'learn'`)
-  return rows.map(({ id }) => id)
+      and kind <> 'not-spam' and channel <> 'learn'`
 }
 
 /** Returns the latest analyzed reports of a reporter, newest first. */

@@ -179,7 +179,8 @@ export function valuesOf(db: Db) {
 }
 
 export function firstColumn<T>({ rows }: { rows: readonly Record<string, T>[] }): T[] {
-  return rows.flatMap((row) => Object.values(row).slice(0, 1))
+  const [name = ''] = Object.keys(rows[0] ?? {})
+  return rows.map((row) => row[name] as T)
 }
 
 /** Returns a template tag like `sql` that runs a query of one number; 0 without a row. */

@@ -1,7 +1,7 @@
 import sql, { join } from 'sql-template-tag'
 import type { RuleListEntry, RuleListHits, RuleListKind } from '../verdict/rules/rule-lists.ts'
 import type { Db } from './pool.ts'
-import { changesAny, rowOf, rowsOf } from './rows.ts'
+import { changesAny, rowOf, rowsOf, valuesOf } from './rows.ts'
 
 /** A list of an operator to which rules refer by its name. */
 export type RuleList = { name: string; kind: RuleListKind; note: string; createdAt: Date }
@@ -98,10 +98,9 @@ export async function removeRuleListEntries(
   values: readonly string[],
 ): Promise<string[]> {
   await raiseEdition(tx)
-  const { rows } = await tx.query<{ value: string }>(sql`
+  return valuesOf(tx)`
     delete from rule_list_entries where list = ${list} and value = any(${values}::text[])
-    returning value`)
-  return rows.map(({ value }) => value)
+    returning value`
 }
 
 /** Returns a page of the entries of a list; `part` is a part of the entry. */

@@ -280,7 +280,7 @@ export type Unindexed = {
 
 /** Returns the newest reports that wait for their terms, at most `limit`. */
 export async function listUnindexed(db: Db, limit: number): Promise<Unindexed> {
-  const { rows } = await db.query<{ id: string }>(sql`
+  const ids = await valuesOf(db)`
     select id from (
       select unnest(report_ids) as id from (
         select report_ids from report_news order by id desc limit ${limit}) as news
@@ -289,8 +289,7 @@ export async function listUnindexed(db: Db, limit: number): Promise<Unindexed> {
       union select id from (
         select id from reports where state = 'received' order by id desc limit ${limit}) as received
       ) as waiting
-    order by id desc limit ${limit}`)
-  const ids = rows.map(({ id }) => id)
+    order by id desc limit ${limit}`
   if (ids.length < limit) return { ids, completeUntil: undefined }
   const { rows: oldest } = await db.query<{ id: string }>(sql`
     select id from (

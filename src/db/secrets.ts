@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import type { EarlierUse, SecretChange } from '../key-ring.ts'
 import type { Db } from './pool.ts'
-import { prepared } from './prepared.ts'
+import { preparedRowsOf } from './prepared.ts'
 import { changesAny, rowOf, rowsOf } from './rows.ts'
 
 /** What `secret rotate` encrypts again. */
@@ -21,11 +21,10 @@ export type SecretRow = SecretChange & {
 }
 
 /** Returns the secrets that came into force, oldest first. */
-export async function listSecrets(db: Db): Promise<SecretRow[]> {
-  const { rows } = await db.query<SecretRow>(prepared`
+export function listSecrets(db: Db): Promise<SecretRow[]> {
+  return preparedRowsOf(db)<SecretRow>`
     select number, name, in_force_at as "inForceAt", ended_at as "endedAt", progress,
-      converted_at as "convertedAt" from secrets order by number`)
-  return rows
+      converted_at as "convertedAt" from secrets order by number`
 }
 
 /** Adds a secret; false if another process added one with this number or name. */

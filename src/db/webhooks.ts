@@ -24,7 +24,6 @@ export type Webhook = {
   url: string
   events: readonly WebhookEvent[]
   state: WebhookState
-  /** The generation of the webhook's secret. */
   generation: number
   /** When the secret was last renewed. */
   renewedAt: Date | null
