@@ -78,7 +78,6 @@ export type KeyRing = {
   names: readonly string[]
   /** Takes over the changes that the database knows, oldest first. */
   update: (changes: readonly SecretChange[]) => void
-  /** Whether the secret in force is configured. */
   isUsable: () => boolean
   /** Whether the secret that was in force at an instant is configured. */
   hasSecretOf: (at: Date) => boolean

@@ -37,7 +37,6 @@ export type ProcessFacts = {
   queues?: Readonly<Record<string, WorkerState>>
   /** The largest of what may be a flood. */
   floods?: readonly Surge[]
-  /** The names of the secrets that it has. */
   secrets?: readonly string[]
 }
 

@@ -3,7 +3,6 @@ import { addressShape, composeMailDate } from './mail-parts.ts'
 
 /** What is known of the delivery of a message, besides the message. */
 export type Delivery = {
-  /** The addresses to which it was delivered. */
   recipients: readonly string[]
   /** The SMTP client that delivered it, and the server that took it. */
   client?: { ip: string; host: string; id?: string; at: Date } | undefined

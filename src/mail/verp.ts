@@ -217,13 +217,10 @@ export type ReturnPathSettings = { domain: string; secret: KeyRing }
 
 /** An address of ours to which a mail was sent, by its purpose. */
 export type OwnAddress =
-  /** The return path of a feedback report. */
   | ({ is: 'feedback-bounce' } & ReturnPathToken)
   /** The Reply-To of a feedback report, for its consumer's answer. */
   | ({ is: 'feedback-answer' } & ReturnPathToken)
-  /** The return path of a letter. */
   | { is: 'letter-bounce'; letterId: string }
-  /** The address for answers to a letter. */
   | { is: 'letter-answer'; letterId: string }
   /** The address to which a reporter sends mail to report: the secret is looked up by its hash. */
   | { is: 'mail-in'; secret: string }

@@ -63,7 +63,6 @@ export type FeedbackContent = {
   incidents: number
   /** The sources of the reported messages besides the enclosed one. The list may be incomplete. */
   others?: readonly MessageSource[] | undefined
-  /** The address at which the consumer can answer by mail. */
   answerAddress: string
   /** The pages on which the consumer can answer. */
   answerLinks: Readonly<Record<AnswerKind, string>>

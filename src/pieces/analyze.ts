@@ -150,7 +150,6 @@ export type AnalysisOptions = {
    * else of the message is analyzed.
    */
   readFiles?: ReadFiles | undefined
-  /** Whether to return the pieces of the text, for a model. */
   readsText?: boolean
   /** Whether to return the texts that rules can match. */
   readsWritten?: boolean

@@ -9,7 +9,6 @@ import { reducedBody } from './reduced-body.ts'
 /** What is found in the files of a message without unpacking and decoding them. */
 export type AttachedFiles = {
   links: FileLinks[]
-  /** The attached files, and those of attached messages. */
   files: BodyAttachment[]
   /** Pictures that are written in pages. */
   pictures: Buffer[]

@@ -24,7 +24,6 @@ export type WorkerState = { batches: number; batchesMax: number; jobs: readonly 
 
 /** pg-boss with workers of our own, which it notifies of new jobs. */
 export class Boss extends PgBoss {
-  /** The workers of this process by queue. */
   readonly workers = new Map<string, Worker>()
   /** What operators set about queues; undefined until it was read. */
   controls: ReadonlyMap<string, QueueControl> | undefined

@@ -181,7 +181,6 @@ export type ScopeMatch = {
   kind: 'range' | 'as' | 'domain'
   /** A CIDR block, an AS number or a domain. */
   value: string
-  /** Address of the consumer. */
   address: string
 }
 

@@ -73,7 +73,6 @@ export type Site = WebApp & {
   noteSender: SenderWatch['note']
   /** Composes a feedback report as it would be sent now. */
   preview: Preview
-  /** Reads the visible text of a message in a thread. */
   readText: ReadText
   /** Reads the texts of a message that rules can match, in a thread. */
   readWritten: ReadWritten

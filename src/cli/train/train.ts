@@ -160,7 +160,6 @@ export type TrainRequest = {
   /** Undefined if reports are not used. */
   reportDays: number | undefined
   folders: readonly LabeledFolder[]
-  /** Whether the files are mail of the site. */
   isOwnMail: boolean
   split: SplitKind
   seed: number

@@ -54,7 +54,6 @@ export type Signature = {
   /** In lower case. */
   domain: string
   selector: string
-  /** The DNS name of the key. */
   keyName: string
   /** Whether the domain and the author's domain have the same owner. */
   isAligned: boolean

@@ -109,7 +109,6 @@ export type Model = {
   version: number
   /** Names of the model’s features, see `features.ts`. */
   features: readonly string[]
-  /** Whether the model reads the pieces of the text. */
   readsText: boolean
   /**
    * Estimates from facts, symbols and the pieces of the text (`pieces/text-pieces.ts`) whether a

@@ -231,7 +231,6 @@ type ChangedRule = {
   symbol: string
   before: Rule
   after: Rule
-  /** The fields that differ. */
   fields: readonly ('weight' | 'meaning' | 'when' | 'enabled')[]
 }
 

@@ -81,7 +81,6 @@ export class RuleCosts {
     return cost === undefined ? undefined : cost * 1000
   }
 
-  /** Whether any rule is cut off. */
   get hasCutOffs(): boolean {
     return this.#hasCutOffs
   }

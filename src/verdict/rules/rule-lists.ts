@@ -218,7 +218,6 @@ class Phrases {
     this.#lengths = [...lengths].sort((a, b) => a - b)
   }
 
-  /** Adds the entries that occur on a line. */
   find(line: string, found: Set<Entry>): void {
     const longest = this.#lengths.at(-1) ?? 0
     if (longest === 0) return

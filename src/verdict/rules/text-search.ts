@@ -49,7 +49,6 @@ export class TextSearch {
     })
   }
 
-  /** Returns a pattern that was added. */
   pattern(pattern: string): RE2JS | undefined {
     return this.#patterns.get(pattern)?.compiled
   }

@@ -19,7 +19,6 @@ export type FormLimits = { partBytesMax: number; partsMax: number }
  */
 export type FormParser = {
   write: (chunk: Buffer) => void | Promise<void>
-  /** The parts in order. */
   end: () => FormPart[] | Promise<FormPart[]>
 }
 

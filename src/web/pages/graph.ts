@@ -44,9 +44,7 @@ export type GraphOptions = {
   least: number
   time: GraphTime
   series: readonly GraphSeries[]
-  /** The heads of the figures in the legend. */
   heads: readonly string[]
-  /** The name and the figures of the sum in the legend. */
   sum?: { name: string; figures: readonly string[] } | undefined
   /** What is usual at each step. */
   band?: { name: string; low: GraphValues; high: GraphValues } | undefined
