@@ -46,7 +46,7 @@ export async function keepForm(
 export function keptOfStale(req: Request, { form }: StaleForm): KeptForm | undefined {
   const kept = mayKeep(req) ? keptOf(req, form) : undefined
   const isSmall = JSON.stringify(kept ?? '').length <= KEPT_BYTES_MAX
-  return isSmall ? kept : undefined
+  return isSmall && kept && kept.fields.length > 0 ? kept : undefined
 }
 
 function mayKeep(req: Request): boolean {
