@@ -10,7 +10,7 @@
   const locale = lang === 'en' ? 'en-GB' : lang
   const format = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
-  const { justNow } = document.currentScript.dataset
+  const { justNow } = document.body.dataset
   const isForPeople = document.body.classList.contains('people')
 
   function textOf(at, isExact) {
