@@ -42,6 +42,7 @@ const elsewhere = [
   'CHECK_PORT=', // run by test/system/rspamc.test.ts
   'rspamc ',
   'rbldnsd ', // run by test/system/lists.test.ts
+  'curl --fail --header "Authorization', // a feed: test/db/web/page-feeds.test.ts asks for it
   'npm run bench',
   'npx node scripts/quality.ts', // needs a labeled collection
   'npx node src/main.ts train --from-reports', // run by test/db/cli/training-rows.test.ts
