@@ -13,7 +13,9 @@ import { openForwarding } from '../../../src/feedback/select-sendable.ts'
 import type { Mailer } from '../../../src/net/mailer.ts'
 import { addWebhook, webhookEvents } from '../../../src/people/webhooks.ts'
 import { runRedeemReport } from '../../../src/reports/redeem-report.ts'
+import { UNDO_MS } from '../../../src/reports/restore-reports.ts'
 import { releaseHeldReports } from '../../../src/reports/shadow-bans.ts'
+import { endLateUndos } from '../../../src/reports/undo-retraction.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { testJudge } from '../../support/judge.ts'
@@ -229,6 +231,9 @@ test('both see that a forwarded report is retracted, with its correction', async
   }
   await sameNow(ids)
   await runRedeemReport([{ reportId: ids.banned }, { reportId: ids.usual }], site.app)
+  await sameNow(ids)
+  // Until the reporters can no longer undo it, the desk is not notified.
+  await endLateUndos({ ...site.app, clock: () => new Date(Date.now() + UNDO_MS) })
   await sameNow(ids)
   sentMails.length = 0
   await forward([ids.banned, ids.usual])
