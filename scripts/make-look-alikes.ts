@@ -111,8 +111,8 @@ function codesOf(letters: ReadonlyMap<string, string>): Record<string, string> {
 
 function composed(): string {
   const source =
-    `Made by scripts/make-look-alikes.ts from confusables.txt ${version} of Unicode (UTS #39) and ` +
-    'a list of its own. © Unicode, Inc., under the Unicode License V3 ' +
+    `Made by scripts/make-look-alikes.ts from confusables.txt ${version} of Unicode (UTS #39) ` +
+    'and a list of its own. © Unicode, Inc., under the Unicode License V3 ' +
     '(https://www.unicode.org/license.txt).'
   return `${JSON.stringify({ source, close: codesOf(close), loose: codesOf(loose) }, null, 2)}\n`
 }

@@ -30,14 +30,21 @@ const PARTS_MAX = 50
 /**
  * Composes the copy of a message for one consumer: header fields from a list, the text as a person
  * saw it, the links in their order, and descriptions of other parts. Nothing is copied as bytes.
+ * `keeps`: the fields that this consumer needs, by their keys; by default all on the list.
  */
 export async function composeCopy(
   raw: Buffer,
   analysis: CopiedAnalysis,
-  given: { header: Header; concealer: Concealer; form: 'whole' | 'headers' },
+  given: {
+    header: Header
+    concealer: Concealer
+    form: 'whole' | 'headers'
+    keeps?: ReadonlySet<string> | undefined
+  },
 ): Promise<MessageCopy> {
-  const { header, concealer, form } = given
-  const composed = composeFields(header.fields, concealer, (analysis.origin?.hop ?? -1) + 1)
+  const { header, concealer, form, keeps } = given
+  const kept = keeps ? header.fields.filter(({ key }) => keeps.has(key)) : header.fields
+  const composed = composeFields(kept, concealer, (analysis.origin?.hop ?? -1) + 1)
   const type = originalType(header.fields, concealer)
   const fields = [
     ...composed.fields,

@@ -13,8 +13,8 @@ import {
   withdrawnAttributes,
 } from '../phishing/misp-feed.ts'
 import {
+  csvEntry,
   csvHeader,
-  csvLine,
   feedEntry,
   isRpzName,
   rpzHeader,
@@ -108,7 +108,7 @@ class FeedWriter {
       const entry = feedEntry(page, lastingUuid(this.#edition, page.id))
       this.#write('txt', `${entry.url}\n`)
       this.#write('jsonl', `${JSON.stringify(entry)}\n`)
-      this.#write('csv', csvLine(entry))
+      this.#write('csv', csvEntry(entry))
       const withHost = page.scope === 'host' && !this.#hosts.has(page.host)
       if (withHost) this.#addHost(page)
       for (const attribute of mispAttributes(page, this.#edition, { withHost })) {

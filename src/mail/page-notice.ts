@@ -61,6 +61,7 @@ export type PageNotice = ReportEnvelope & {
  */
 export function composePageNotice(notice: PageNotice): Buffer {
   const { machine, last } = xarfParts(xarfReport(notice), notice.userAgent)
+  machine.push(['Reported-Domain', notice.page.host], ['Reported-URI', notice.page.url])
   const written = composeEncodedWords(Buffer.from(subjectOf(notice)).toString('latin1'))
   const subject = foldText(written, 'Subject: '.length)
   const text = noticeText(notice)
@@ -101,7 +102,7 @@ type XarfContent = XarfHead & {
   hosting_provider?: string
   dns_records?: { a?: string[]; aaaa?: string[] }
   target_brand?: string
-  verification_method: 'manual' | 'user_report'
+  verification_method: 'user_report'
   attack_vector: 'phishing' | 'malware'
   evidence_source: 'user_report'
   description: string
@@ -127,7 +128,7 @@ function xarfReport(notice: PageNotice): XarfContent {
     ...(role === 'host' && { hosting_provider: cleanLine(recipient) }),
     ...(page.ips.length > 0 && { dns_records: recordsOf(page.ips) }),
     ...(imitates !== undefined && { target_brand: cleanLine(imitates) }),
-    verification_method: page.confirmedBy === 'person' ? 'manual' : 'user_report',
+    verification_method: 'user_report',
     attack_vector: type,
     evidence_source: 'user_report',
     description: descriptionOf(notice),
@@ -156,9 +157,9 @@ function noticeText(notice: PageNotice): string {
     ? [headLines(notice), wrap(withdrawal, ''), stopLines(notice)]
     : [
         headLines(notice),
-        wrap(whatHappened(page), ''),
-        wrap(`${confirmations[page.confirmedBy]} ${notOpened}`, ''),
         ['What we ask you to do:', ...wrap(requests[page.role](page), '- ')],
+        wrap(`${whatHappened(page)} ${confirmations[page.confirmedBy]}`, ''),
+        wrap(notOpened, ''),
         wrap(exactnessNotes[page.exactness], ''),
         answerLines(notice),
         copyLines(notice),
@@ -170,7 +171,7 @@ function noticeText(notice: PageNotice): string {
     '',
     ...wrap(
       'Addresses are written with "hxxp" and "[.]" so that nobody opens them by mistake. The ' +
-        'third part has them as they are (XARF 4, JSON), with the copy of the message.',
+        'third part (XARF 4, JSON) has them with "http" and ".", and the copy of the message.',
       '',
     ),
   ]
@@ -188,10 +189,10 @@ function headLines({ page, token }: PageNotice): string[] {
     ...fact('Kind', kinds[type]),
     ...fact('Imitates', imitates),
     ...through.flatMap((name) => fact('Reached through', defangedHost(name))),
-    ...fact('First seen', instant(page.firstSeen)),
-    ...fact('Last seen', instant(page.lastSeen)),
-    ...fact('Reports', String(page.reports)),
-    ...fact('Sent to you as', `${roleNames[role]}: ${cleanLine(page.recipient)}`),
+    ...fact('First message', hour(page.firstSeen)),
+    ...fact('Last message', hour(page.lastSeen)),
+    ...fact('Messages', String(page.reports)),
+    ...fact('Why you', `${roleNames[role]}: ${cleanLine(page.recipient)}`),
     ...fact('Report number', token),
   ]
 }
@@ -212,29 +213,28 @@ function whatHappened({ type, imitates, reports, firstSeen, lastSeen }: PageFact
         `${day(lastSeen)} lead their readers`
   if (type === 'malware') return `${messages} to this page, which spreads malware.`
   const does = imitates === undefined ? 'deceives people' : `pretends to be ${cleanLine(imitates)}`
-  const why = `The sender ${does}, to get passwords, card numbers or money.`
-  return `${messages} to this page. ${why}`
+  return `${messages} to this page. The sender ${does}.`
 }
 
 const confirmations = {
-  person: 'A person of our service looked at the message and confirmed this.',
+  person: 'A person of our service read the message and calls it an attack.',
   reporters:
-    'People who have nothing to do with each other reported it, and the content of the message ' +
-    'confirms them.',
+    'People who have nothing to do with each other reported this, and what the message says ' +
+    'supports them.',
 } as const
 
 const notOpened =
-  'We did not open the page, because a visit could tell the sender who reported it. It may show ' +
-  'its content only to some visitors.'
+  'We never open reported pages: a visit could tell the sender who reported them. Please look at ' +
+  'the page yourself; it may show its content only to some visitors, or only for a while.'
 
 /** What each recipient can do about the page alone. */
 const requests: Record<StopperRole, (page: PageFacts) => string> = {
   platform: () =>
-    'Please remove this page and look at the account that published it. Other pages of your ' +
-    'platform are not meant.',
+    'Please disable this page, and look at the account that published it. We report only this ' +
+    'address, not your service as a whole.',
   redirector: () =>
-    'Please switch off the links of your service that lead to this page, and look at the account ' +
-    'that made them. Your service as a whole is not meant.',
+    'Please disable the links of your service that lead to this page, and look at the account ' +
+    'that made them. We report only these links, not your service as a whole.',
   host: () =>
     'Please find the customer who runs this host, and remove the page. If the site of your ' +
     'customer was broken into, please tell the customer to clean it.',
@@ -255,11 +255,11 @@ const exactnessNotes: Record<Exactness, string> = {
   shared:
     'The address of the page is exact. Several people who have nothing to do with each other ' +
     'received it.',
-  plain: 'The address of the page is exact. No part of it identifies a recipient.',
+  plain: 'The address of the page is exact. We found no part in it that identifies a recipient.',
   agreed:
     'The address of the page is exact. It may identify the person who reported it, who agreed to ' +
     'give it to you. Please use it only to stop the page, and do not pass it on.',
-  coded: `${codedNote} If you cannot act without it, open the page after "Need more".`,
+  coded: `${codedNote} If you need the exact address, use the link after "Need more" below.`,
 }
 
 const answerNames: readonly [AnswerKind, string][] = [
@@ -274,14 +274,16 @@ function answerLines({ answers, page }: PageNotice): string[] {
   const more: readonly [AnswerKind, string][] = isAskable ? [['original', 'Need more']] : []
   return [
     ...wrap(
-      'Please tell us the result: open one of these pages (each asks for confirmation), or ' +
-        'reply to this mail with one of the words "removed", "not ours", "not abuse", "stop".',
+      'Please tell us the result with one of these links (each leads to a page with a button), ' +
+        'or reply with one of these words: "removed", "not ours", "not abuse", "stop"' +
+        (isAskable ? ', "need more".' : '.'),
       '',
     ),
     ...[...answerNames, ...more].flatMap(([kind, name]) => fact(name, answers[kind])),
     ...wrap(
-      'Removed: the page is gone. Not ours: you cannot do anything about it; we then ask ' +
-        'somebody else. Not abuse: the page is harmless. Stop: send us no more reports.' +
+      'Removed: the page or its domain is switched off. Not ours: you cannot do anything about ' +
+        'it; we then ask somebody else. Not abuse: the page is harmless. Stop: send us no more ' +
+        'reports, also about other pages.' +
         (isAskable
           ? ' Need more: we ask the person who reported the page whether we may give you its ' +
             'exact address.'
@@ -313,7 +315,7 @@ function copyLines({ original, readable }: PageNotice): string[] {
   const more = lines.length - COPY_LINES_MAX
   return [
     ...wrap(
-      'A message that led to the page. The copy was composed from the message: codes ' +
+      'A message that led to the page. This is not the original: we wrote it anew, and codes ' +
         '("redacted-...") replace what may identify its recipient.',
       '',
     ),
@@ -322,13 +324,14 @@ function copyLines({ original, readable }: PageNotice): string[] {
   ]
 }
 
-const shownFields = new Set(['from', 'subject', 'date'])
+const shownFields = new Set(['from', 'subject'])
 
 /**
  * What laws and contracts ask of a notice: who gives it, and that it is given in good faith
  * (Article 16 of Regulation (EU) 2022/2065, section 3.18 of ICANN's agreement with registrars).
  */
 function legalLines({ from, operator, service, page }: PageNotice): string[] {
+  const except = page.exactness === 'coded' ? 'apart from the codes that stand for parts, ' : ''
   const law =
     page.role === 'registrar'
       ? "section 3.18 of ICANN's Registrar Accreditation Agreement"
@@ -337,9 +340,9 @@ function legalLines({ from, operator, service, page }: PageNotice): string[] {
     ...fact('Notifier', operator ?? service),
     ...fact('Email', from),
     ...wrap(
-      'To the best of our knowledge, what this notice says is accurate and complete, and we give ' +
-        `it in good faith. It is a notice under ${law}. Please keep the records that may help ` +
-        'the police.',
+      `To the best of our knowledge, ${except}what this notice says is accurate and complete, ` +
+        `and we give it in good faith. It is a notice under ${law}. Please preserve the records ` +
+        'of the account or the registration that may help the police.',
       '',
     ),
   ]
@@ -364,8 +367,9 @@ function defangedText(text: string): string {
   return text.replace(/\bhttps?:\/\/[^\s"<>]{1,2000}/gi, defanged)
 }
 
-function instant(date: Date): string {
-  return `${date.toISOString().slice(0, 19)}Z (${date.toUTCString()})`
+/** The date and the hour. */
+function hour(date: Date): string {
+  return `${date.toISOString().slice(0, 16)}Z (to the hour)`
 }
 
 function day(date: Date): string {

@@ -155,14 +155,17 @@ export function evidenceOf(original: MessageCopy): XarfEvidence {
   const isWhole = original.form === 'whole' && original.content.length <= evidenceBytesMax
   const content = original.form === 'headers' || isWhole ? original.content : header
   const bytes = Buffer.from(content.slice(0, evidenceBytesMax), 'latin1')
+  const how = original.isOriginal === true ? 'as it was received' : rewritten
   return {
     content_type: isWhole ? 'message/rfc822' : 'text/rfc822-headers',
-    description: isWhole ? 'A copy of the message' : 'A copy of its header',
+    description: `${isWhole ? 'The message' : 'Its header'}, ${how}`,
     payload: bytes.toString('base64'),
     hash: `sha256:${createHash('sha256').update(bytes).digest('hex')}`,
     size: bytes.length,
   }
 }
+
+const rewritten = 'written anew: codes ("redacted-...") replace what may identify its recipient'
 
 /** Derives a UUID (RFC 9562) in the form of version 4; the same seed gives the same UUID. */
 function uuidOf(seed: string): string {

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../durations.ts'
 import type { Concealer } from '../evidence/conceal.ts'
 import { parseIp } from '../mail/ip.ts'
 import { registrableDomain } from '../mail/address.ts'
@@ -26,6 +27,12 @@ type NoticeInput = {
 }
 
 /**
+ * The fields of the message that a notice shows. Who stops a page needs no other, and may pass the
+ * notice on to the sender, whose log has the time and the queue id of each delivery.
+ */
+export const noticeFields: ReadonlySet<string> = new Set(['from', 'reply-to', 'subject'])
+
+/**
  * Returns the notice about a page to somebody who can stop it, with the composed copy of a message
  * that led there. The address of the page is exact only if independent reporters received the same
  * one, or if the reporter agreed.
@@ -33,7 +40,13 @@ type NoticeInput = {
 export async function composeNotice(input: NoticeInput): Promise<FeedbackMail> {
   const { content, page, original, userAgent, masked } = input
   const written = writtenAddress(input)
-  const facts: PageFacts = { ...page, ...written, host: askedAbout(written.url, page) }
+  const facts: PageFacts = {
+    ...page,
+    ...written,
+    host: askedAbout(written.url, page),
+    firstSeen: hourOf(page.firstSeen),
+    lastSeen: hourOf(page.lastSeen),
+  }
   const compose = (write: (text: string) => string) =>
     composePageNotice({
       from: content.from,
@@ -69,6 +82,11 @@ export async function composeNotice(input: NoticeInput): Promise<FeedbackMail> {
       subject: facts.host,
     },
   }
+}
+
+/** The second of a delivery would lead its sender to the recipient. */
+function hourOf(date: Date): Date {
+  return new Date(Math.floor(date.getTime() / HOUR_MS) * HOUR_MS)
 }
 
 function writtenAnswers(

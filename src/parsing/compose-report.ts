@@ -21,7 +21,7 @@ import { composeAuthenticationResults } from '../origin/authenticity/authenticat
 import { leadsSomewhere } from '../pieces/links.ts'
 import { textHash } from '../pieces/shingles/hash.ts'
 import { inEnglish } from '../texts/phrases.ts'
-import { composeNotice } from './compose-notice.ts'
+import { composeNotice, noticeFields } from './compose-notice.ts'
 import {
   type FeedbackAnalysis,
   type FeedbackContent,
@@ -129,7 +129,8 @@ export async function composeFeedback(
     isShared: isSharedBy(content.sharedParts),
   })
   const { takenBack, form, page } = content
-  const original = await composeCopy(message, analysis, { header, concealer, form })
+  const keeps = page && noticeFields
+  const original = await composeCopy(message, analysis, { header, concealer, form, keeps })
   if (page) {
     const lenient = new Concealer({ identity, codes, isShared: () => true })
     const masked = (text: string) => withoutKeys(text, content.answerKeys)

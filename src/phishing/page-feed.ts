@@ -1,4 +1,5 @@
 import { dateOf, HOUR_MS } from '../durations.ts'
+import { csvLine } from '../mail/csv.ts'
 import { parseIp } from '../mail/ip.ts'
 
 /** A confirmed page, as far as feeds use it. */
@@ -60,17 +61,10 @@ const csvColumns = [
 ] satisfies (keyof FeedEntry)[]
 
 /** The first line of the CSV file (RFC 4180). */
-export const csvHeader = `${csvColumns.join(',')}\r\n`
+export const csvHeader = csvLine(csvColumns)
 
-export function csvLine(entry: FeedEntry): string {
-  return `${csvColumns.map((name) => csvField(entry[name])).join(',')}\r\n`
-}
-
-function csvField(value: string | number | null): string {
-  const text = String(value ?? '')
-  // A spreadsheet runs what begins with one of these signs.
-  const inert = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert
+export function csvEntry(entry: FeedEntry): string {
+  return csvLine(csvColumns.map((name) => entry[name]))
 }
 
 /** Longest name in an RPZ zone: the name of the zone follows it, and both have 253 characters. */

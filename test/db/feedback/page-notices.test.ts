@@ -157,7 +157,7 @@ test('who redirects to a page is notified, too', async () => {
     'registrar abuse@registrar.example queued',
   ])
   const mail = (await at.send()).find(({ to }) => to.includes('abuse@tinyurl.com'))
-  expect(await textOf(mail)).toContain('Please switch off the links of your service')
+  expect(await textOf(mail)).toContain('Please disable the links of your service')
 })
 
 test('"not ours" asks the next contact, and is remembered for the host', async () => {

@@ -13,7 +13,7 @@ const { app } = site
 const { pool } = app
 const client = { ip: '203.0.113.77', rcpt: 'you@there.example' }
 
-afterEach(() => pool.query('truncate pages, page_reports'))
+afterEach(() => pool.query('truncate pages cascade'))
 
 const symbolsFor = async (name: string, link: string) => {
   const { json } = await site.post('/checkv2', checkedMail(name, link), client)

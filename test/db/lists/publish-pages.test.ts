@@ -23,7 +23,7 @@ const { pool } = database
 
 beforeEach(async () => {
   now = start
-  await pool.query('truncate pages, page_reports, list_exemptions')
+  await pool.query('truncate pages, list_exemptions cascade')
   folder = await mkdtemp(path.join(tmpdir(), 'signalpost-pages-'))
   return () => rm(folder, { recursive: true })
 })

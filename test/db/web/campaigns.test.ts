@@ -321,8 +321,7 @@ test('after a change of rules, a preview says what judging again changes', async
   const kept = await reported(person, Buffer.from(reply))
   const preview = `/admin/reports/actions/new?kind=judge-kept&scope=selected&ids=${kept}`
   expect(await wordsAt(desk, preview)).toContain(
-    'Of the newest 1 of them, 1 may be judged again: 0 verdicts change, and 0 complaints are ' +
-      'no longer in doubt.',
+    'Of the newest 1 of them, 1 may be judged again. No verdict changes.',
   )
   const rules = `- symbol: LOOKS_BAD
   weight: 9
@@ -332,7 +331,7 @@ test('after a change of rules, a preview says what judging again changes', async
   const act = { at: new Date(), reporterId: null, note: 'a test' }
   await applyRules({ pool: site.app.pool, definitions: factDefinitions }, rules, 0, act)
   expect(await wordsAt(desk, preview)).toContain(
-    'Of the newest 1 of them, 1 may be judged again: 1 verdict changes, and 1 complaint is no ' +
+    'Of the newest 1 of them, 1 may be judged again. 1 verdict changes. 1 complaint is no ' +
       'longer in doubt.',
   )
   const start = { kind: 'judge-kept', ids: kept, reason: 'New rules', do: 'start' }

@@ -41,7 +41,8 @@ const unasked: Record<string, readonly string[]> = {
     ...['reports act', 'reports delete', 'reports stop', 'account role', 'account erase'],
     ...['account rename', 'consumers stop', 'enrollments accept', 'enrollments refuse'],
     ...['lists accept', 'lists refuse', 'inbox handle', 'inbox answer', 'bans release'],
-    ...['outbox retry', 'outbox release', 'outbox resend'],
+    ...['outbox retry', 'outbox release', 'outbox resend', 'pages clear'],
+    ...['pages confirm', 'pages undecide'],
     ...['/admin/rules/edit', '/admin/rules/versions/:version'],
   ],
 }

@@ -176,7 +176,7 @@ export const notPages: readonly RegExp[] = [
   /\/message\.eml$/,
   /^\/admin\/limits\/shadow\/messages\/:id$/,
   /^\/admin\/live$/,
-  /^\/(?:lists|outlook)\/:file$/,
+  /^\/(?:lists|lists\/:folder|outlook)\/:file$/,
   /^\/thunderbird\/signalpost-thunderbird\.xpi$/,
   /^\/admin\/(?:audit|simulations)\/export\./,
   /^\/admin\/simulations\/key\.txt$/,

@@ -31,7 +31,7 @@ const xarf = z.strictObject({
   hosting_provider: z.string().optional(),
   dns_records: z.strictObject({ a: z.array(z.ipv4()), aaaa: z.array(z.ipv6()) }).optional(),
   target_brand: z.string().optional(),
-  verification_method: z.enum(['manual', 'user_report']),
+  verification_method: z.literal('user_report'),
   attack_vector: z.enum(['phishing', 'malware']),
   evidence_source: z.literal('user_report'),
   description: z.string().max(1000),
@@ -104,7 +104,7 @@ test('a notice is valid XARF 4 of the category content, and its text suffices to
   const { raw, report, text, subject, evidence } = await noticeOn({ isShared: true })
   expect(wrongLines(raw)).toEqual([])
   expect(report).toMatchObject({
-    timestamp: '2026-11-03T08:15:00.000Z',
+    timestamp: '2026-11-03T08:00:00.000Z',
     source_identifier: 'evil-shop.com',
     type: 'phishing',
     url: page.url,
@@ -135,6 +135,8 @@ test('a notice is valid XARF 4 of the category content, and its text suffices to
   }
   expect(plain).not.toContain('Need more: https')
   expect(evidence).toContain('Subject: Your account is locked')
+  // The log of the sender has these of each recipient.
+  for (const shown of [text, evidence]) expect(shown).not.toMatch(/08:15|4ABC|192\.0\.2\.44/)
 })
 
 test('a host is asked about its host name, under the Digital Services Act', async () => {
@@ -209,7 +211,7 @@ test('an address without tokens is exact', async () => {
   const url = 'https://secure.evil-shop.com/login/index.php'
   const { report, text } = await noticeOn({ url, key: 'secure.evil-shop.com/login/index.php' })
   expect(report.url).toBe(url)
-  expect(text).toContain('No part of it identifies a recipient')
+  expect(text).toContain('We found no part in it')
 })
 
 test('if the reporter agrees, the address is exact, and nothing else changes', async () => {
