@@ -40,7 +40,6 @@ export function accountAdminRoutes(site: Site): Router {
       next: ({ email }) => ({ after: email }),
       data: async ({ req }) => ({
         roles,
-        languages: Object.entries(locales),
         signUps: searchParamsOf(req).has('after')
           ? []
           : await listSignUps(pool, clock(), SIGN_UPS_SHOWN),

@@ -45,6 +45,7 @@ const releases = { release: releaseHeld, resend: resendRefused }
 /** Letters: the list by state, the exact copy of each, and the forms that send them. */
 function letterRoutes(site: Site): Router {
   const filters = { state: choiceParam(states) }
+  const canSend = site.config.smtpUrl !== undefined
   const router = Router()
   router.use(
     listPage(site, {
@@ -54,7 +55,7 @@ function letterRoutes(site: Site): Router {
       cursor: { before: uuidParam },
       read: (page) => listLetters(site.pool, page, page.limit),
       next: ({ id }) => ({ before: id }),
-      data: () => ({ states }),
+      data: () => ({ states, canSend }),
       after: [releaseHeld, resendRefused],
     }),
     adminPage(site, {
@@ -117,6 +118,7 @@ function waitingRoutes(site: Site): Router {
 /** The feedback reports: the list by state, and the exact copy of each. */
 export function outboxRoutes(site: Site): Router {
   const filters = { state: choiceParam(feedbackStates) }
+  const canSend = site.config.smtpUrl !== undefined
   const router = Router()
   router.use('/letters', letterRoutes(site))
   router.use(waitingRoutes(site))
@@ -132,7 +134,7 @@ export function outboxRoutes(site: Site): Router {
         return rows.map((row) => ({ ...row, health: ailing[row.address] }))
       },
       next: ({ reportId, number }) => ({ report: reportId, number: String(number) }),
-      data: () => ({ states: feedbackStates }),
+      data: () => ({ states: feedbackStates, canSend }),
       after: [releaseHeld, resendRefused],
     }),
     adminPage(site, {
@@ -143,6 +145,7 @@ export function outboxRoutes(site: Site): Router {
         const feedback = await requireFeedback(req, site)
         const copy = await copyOf(feedback, site)
         return {
+          canSend,
           feedback,
           text: copy && shownBytes(firstTextPart(copy.raw), COPY_BYTES_SHOWN),
           copyText: copy && shownBytes(copy.raw, COPY_BYTES_SHOWN),
