@@ -104,7 +104,7 @@ export async function findCopy(
     const raw = await unpack(packed)
     return {
       raw: packed.isMasked ? raw : concealKeysIn(raw),
-      isFinal: feedback.state !== 'held',
+      isFinal: hasLeft(feedback),
     }
   }
   if (feedback.state !== 'queued' && feedback.state !== 'waiting') return undefined
@@ -126,6 +126,9 @@ export async function findOwnCopy(
   if (!isInDigest) return findCopy(db, feedback, preview)
   if (feedback.state === 'withdrawn') return undefined
   const raw = await preview({ ...feedback, isDigest: false, incidents: 1 })
-  const isFinal = ['sent', 'bounced', 'refused'].includes((head ?? feedback).state)
-  return raw && { raw, isFinal }
+  return raw && { raw, isFinal: hasLeft(head ?? feedback) }
+}
+
+function hasLeft({ state }: Pick<Feedback, 'state'>): boolean {
+  return state === 'sent' || state === 'bounced' || state === 'refused'
 }

@@ -25,7 +25,7 @@ export const confirmPage = defineAction({
     confirmed: (count) =>
       count > 1
         ? `${count} pages are confirmed.`
-        : 'The page is confirmed. Those who can stop it are told.',
+        : 'The page is confirmed. Signalpost now looks for those who can stop it, and notifies them.',
     same: 'This is decided already.',
   },
   async run(tx, { id: pageId, type, reason: why }, context: PageContext) {

@@ -12,7 +12,8 @@ import {
   refuseDelisting,
   removeListExemption,
 } from '../../lists/list-actions.ts'
-import { listedKinds, type Listing, listNames } from '../../verdict/lists/list.ts'
+import { findListedHosts } from '../../lists/listed-pages.ts'
+import { listedKinds, type Listing, type ListName, listNames } from '../../verdict/lists/list.ts'
 import { DECISION_DAYS, decisionDue } from '../../verdict/lists/questions.ts'
 import { uuidTime } from '../../world.ts'
 import type { Form } from '../pages/form.ts'
@@ -56,16 +57,15 @@ export function delistingAdminRoutes(site: Site): Router {
   })
 }
 
-/** The entries of the lists, present or past, about which people ask. */
-async function listingsOf(rows: readonly Pick<Listing, 'list' | 'name'>[], { pool }: Site) {
-  const named = listNames.map((list) =>
-    findListings(
-      pool,
-      list,
-      rows.flatMap((row) => (row.list === list ? [row.name] : [])),
-    ),
-  )
-  return (await Promise.all(named)).flat()
+/**
+ * The entries of the lists, present or past, about which people ask. Hosts that are listed for
+ * confirmed pages come first.
+ */
+async function listingsOf(rows: readonly Pick<Listing, 'list' | 'name'>[], { pool, clock }: Site) {
+  const namesIn = (list: ListName) => rows.flatMap((row) => (row.list === list ? [row.name] : []))
+  const ofPages = findListedHosts(pool, namesIn('hosts'), clock())
+  const named = listNames.map((list) => findListings(pool, list, namesIn(list)))
+  return (await Promise.all([ofPages, ...named])).flat()
 }
 
 const NAME_CHARS_MAX = 253
