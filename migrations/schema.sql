@@ -1146,7 +1146,7 @@ create table page_notices (
   constraint page_notices_pkey PRIMARY KEY (page_id, contact),
   constraint page_notices_page_fkey FOREIGN KEY (page_id) REFERENCES pages(id) ON DELETE CASCADE,
   constraint page_notices_queued_whole CHECK ((((state = 'queued'::text) = (report_id IS NOT NULL)) AND ((report_id IS NULL) = (number IS NULL)) AND ((report_id IS NULL) = (queued_at IS NULL)))),
-  constraint page_notices_role_known CHECK ((role = ANY (ARRAY['platform'::text, 'redirector'::text, 'host'::text, 'cdn'::text, 'registrar'::text]))),
+  constraint page_notices_role_known CHECK ((role = ANY (ARRAY['platform'::text, 'redirector'::text, 'host'::text, 'cdn'::text, 'registrar'::text, 'partner'::text]))),
   constraint page_notices_state_known CHECK ((state = ANY (ARRAY['spare'::text, 'barred'::text, 'shown'::text, 'queued'::text])))
 );
 create index page_notices_feedback_idx on page_notices (report_id, number);
@@ -1212,6 +1212,14 @@ create table pages (
 create index pages_host_idx on pages (host, id);
 create index pages_last_seen_idx on pages (last_seen);
 create index pages_state_idx on pages (state, id);
+
+-- partners: local
+create table partners (
+  key text not null,
+  contact text,
+  enabled_at timestamp with time zone not null,
+  constraint partners_pkey PRIMARY KEY (key)
+);
 
 -- processes: local
 create table processes (

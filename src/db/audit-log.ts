@@ -50,6 +50,8 @@ export const auditActions = [
   'confirm page',
   'clear page',
   'undecide page',
+  'enable partner',
+  'disable partner',
   'set marketer',
   'remove marketer',
   'dismiss marketer proposal',

@@ -43,7 +43,7 @@ const CONNECTIONS_MAX = 50
 const addressError = 'Enter a valid email address.'
 const argument = { argument: 'ADDRESS' }
 
-const addressField = textField(ADDRESS_CHARS_MAX, addressError)
+export const addressField = textField(ADDRESS_CHARS_MAX, addressError)
   .transform((text) => text.toLowerCase())
   .pipe(z.string().refine(isContact, addressError))
 

@@ -18,7 +18,7 @@ import { ownNamesOf } from '../verdict/lists/spare.ts'
 import { placeInScope } from '../verdict/site-scope.ts'
 import type { DnsAnswer, Resolve } from '../world.ts'
 import { askRegistries } from './find-contact.ts'
-import { queueNotices, takeBackNotices } from './page-notices.ts'
+import { listMailedPartners, queueNotices, takeBackNotices } from './page-notices.ts'
 
 type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config' | 'rdap'> & {
   /** Undefined if this installation asks no DNS server. */
@@ -32,6 +32,8 @@ const PATIENCE_MS = HOUR_MS
 const AGAIN_MS = 5 * 60_000
 /** For how long in milliseconds the answer "not ours" is valid, as for networks. */
 const DISOWNED_MS = 180 * DAY_MS
+/** The place of the first partner, behind all who can stop a page. */
+const PARTNERS_PLACE = 1_000
 
 /**
  * Notifies those who can stop confirmed pages: looks them up once per page, and queues one notice
@@ -59,27 +61,27 @@ async function notifyPage(payload: Payload, app: Needs): Promise<JobOutcome> {
   if ((await countPageNotices(pool, new Date(midnight))) >= config.pageNoticesDailyMax) {
     return { postponedTo: new Date(midnight + DAY_MS), payload: { pageId } }
   }
-  if ((await listPageNotices(pool, pageId)).length === 0) {
-    const { stoppers, retryAt } = await lookUp(page, app)
+  const url = URL.parse(page.url)
+  const accused = url && accusable(url, ownNamesOf(config))
+  if (!accused || 'spared' in accused) return 'done'
+  if ((await listPageNotices(pool, pageId)).every(({ role }) => role === 'partner')) {
+    const { stoppers, retryAt } = await lookUp(page, accused, app)
     const isLate = clock().getTime() - Date.parse(firstAskedAt) >= PATIENCE_MS
     if (retryAt && !isLate) return { postponedTo: retryAt, payload: { pageId, firstAskedAt } }
     await inTransaction(pool, (tx) => keepStoppers(tx, page, stoppers, app))
   }
+  const partners = await listMailedPartners(pool, page)
+  await inTransaction(pool, (tx) => keepStoppers(tx, page, partners, app))
   await inTransaction(pool, (tx) => queueNotices(tx, pageId, app, clock()))
   return 'done'
 }
 
-/**
- * Looks up who can stop a page; nobody, if its owner must not be accused. `retryAt`: when those are
- * to be asked again who could not answer.
- */
+/** Looks up who can stop a page. `retryAt`: when those who could not answer are asked again. */
 async function lookUp(
   page: Page,
+  accused: FoundPage['accused'],
   app: Needs,
 ): Promise<{ stoppers: Stopper[]; retryAt: Date | undefined }> {
-  const url = URL.parse(page.url)
-  const accused = url && accusable(url, ownNamesOf(app.config))
-  if (!accused || 'spared' in accused) return { stoppers: [], retryAt: undefined }
   const { through } = page
   const found: FoundPage = {
     ...{ url: page.url, links: [page.url], key: page.key, accused, through, shown: [] },
@@ -117,8 +119,8 @@ async function lookUp(
 
 /**
  * Stores who can stop a page. Forms and addresses with weak sources are only shown to operators,
- * who confirm an address by enrolling it; so is everybody but networks in an installation that
- * forwards to certain networks only.
+ * who confirm an address by enrolling it; so is everybody but networks and partners in an
+ * installation that forwards to certain networks only.
  */
 async function keepStoppers(
   tx: Db,
@@ -132,7 +134,7 @@ async function keepStoppers(
   const isConfirmed = (contact: string) => (consumers.get(contact)?.enrolledAt ?? null) !== null
   const disowning = await listDisowning(tx, page.host, new Date(now.getTime() - DISOWNED_MS))
   const rows = stoppers.flatMap(({ role, name, addresses, form, isUnconfirmed, ips = [] }) => {
-    const isOutside = config.forwardScope !== undefined && role !== 'host'
+    const isOutside = config.forwardScope !== undefined && role !== 'host' && role !== 'partner'
     const mails = addresses.map((address) => {
       const contact = address.toLowerCase()
       if (disowning.has(contact)) return { contact, state: 'barred' as const }
@@ -142,7 +144,9 @@ async function keepStoppers(
     const forms = form === undefined ? [] : [{ contact: form, state: 'shown' as const }]
     return [...mails, ...forms].map((one) => ({ ...one, role, name, ips }))
   })
-  const notices = rows.map((row, place) => ({ ...row, pageId: page.id, place }))
+  const notices = rows.map((row, at) => {
+    return { ...row, pageId: page.id, place: row.role === 'partner' ? PARTNERS_PLACE + at : at }
+  })
   const distinct = new Map(notices.toReversed().map((one) => [one.contact, one]))
   await insertPageNotices(tx, [...distinct.values()], now)
 }

@@ -9,10 +9,13 @@ import {
   type PageNotice,
 } from '../db/page-notices.ts'
 import { listPageReports, lockPage, type Page } from '../db/pages.ts'
+import { listEnabledPartners } from '../db/partners.ts'
 import type { Db } from '../db/pool.ts'
 import { listReporterEmails } from '../db/reporters.ts'
 import { listWithMessages } from '../db/reports.ts'
 import { listShadowedAmong } from '../db/shadow-bans.ts'
+import { partners } from '../phishing/partners.ts'
+import type { Stopper } from '../phishing/stoppers.ts'
 import { chooseContact, type OwnAddresses } from '../verdict/choose-contact.ts'
 import { knownContacts } from './known-contacts.ts'
 import { queueFeedback } from './queue-feedback.ts'
@@ -32,12 +35,28 @@ export async function queueNotices(tx: Db, pageId: string, app: Needs, now: Date
   if (page?.state !== 'confirmed') return
   const notices = await listPageNotices(tx, pageId)
   const withdrawn = await listWithdrawn(tx, notices)
-  for (const its of Map.groupBy(notices, stopperOf).values()) {
+  const told = new Set((await listMailedPartners(tx, page)).map(stopperOf))
+  for (const [stopper, its] of Map.groupBy(notices, stopperOf)) {
+    if (its[0]?.role === 'partner' && !told.has(stopper)) continue
     const queued = its.filter(({ state }) => state === 'queued')
     const again = queued.filter(({ contact }) => withdrawn.has(contact))
     if (queued.length > again.length) continue
     await queueNotice(tx, page, [...again, ...its.filter(isSpare)], app, now)
   }
+}
+
+/** Returns the partners who get mail about a confirmed page: once enabled, not about older ones. */
+export async function listMailedPartners(
+  db: Db,
+  { type, confirmedAt }: Pick<Page, 'type' | 'confirmedAt'>,
+): Promise<Stopper[]> {
+  const enabled = await listEnabledPartners(db)
+  return enabled.flatMap(({ key, contact, enabledAt }) => {
+    const partner = partners.find((one) => one.key === key)
+    if (!partner?.takes.includes(type) || contact === null) return []
+    if (confirmedAt === null || confirmedAt < enabledAt) return []
+    return [{ role: 'partner' as const, name: partner.name, addresses: [contact] }]
+  })
 }
 
 function stopperOf({ role, name }: Pick<PageNotice, 'role' | 'name'>): string {
@@ -132,7 +151,7 @@ async function findSample(
 /**
  * Notifies another contact about a page after one that is not responsible or cannot be reached: the
  * next one of the same network, registrar or platform, or else of another one. Returns its address;
- * undefined if there is none, or if the page is not confirmed any more.
+ * undefined if there is none, after a partner, or if the page is not confirmed any more.
  */
 export async function notifyNextStopper(
   tx: Db,
@@ -144,7 +163,8 @@ export async function notifyNextStopper(
   if (page?.state !== 'confirmed') return undefined
   const notices = await listPageNotices(tx, pageId)
   const before = notices.find((one) => one.contact === contact)
-  const spare = notices.filter(isSpare)
+  if (before?.role === 'partner') return undefined
+  const spare = notices.filter((one) => isSpare(one) && one.role !== 'partner')
   const its = spare.filter((one) => before && stopperOf(one) === stopperOf(before))
   const next = await queueNotice(tx, page, its, app, now)
   return next ?? queueNotice(tx, page, spare, app, now)

@@ -5,8 +5,8 @@ import { composeEncodedWords, foldText } from './seven-bit.ts'
 import type { AnswerKind } from './verp.ts'
 import { evidenceOf, type XarfEvidence, type XarfHead, xarfHead, xarfParts } from './xarf.ts'
 
-/** In which role somebody can stop a page. */
-export type StopperRole = 'platform' | 'redirector' | 'host' | 'cdn' | 'registrar'
+/** In which role somebody can stop a page; a `partner` warns people of it. */
+export type StopperRole = 'platform' | 'redirector' | 'host' | 'cdn' | 'registrar' | 'partner'
 
 /**
  * Why the address of a page is exact: several reporters received it, its reporter agreed, or no
@@ -160,7 +160,7 @@ function noticeText(notice: PageNotice): string {
         ['What we ask you to do:', ...wrap(requests[page.role](page), '- ')],
         wrap(`${whatHappened(page)} ${confirmations[page.confirmedBy]}`, ''),
         wrap(notOpened, ''),
-        wrap(exactnessNotes[page.exactness], ''),
+        wrap(`${exactnessNotes[page.exactness]}${canAsk(page) ? askNote : ''}`, ''),
         answerLines(notice),
         copyLines(notice),
         legalLines(notice),
@@ -203,6 +203,7 @@ const roleNames: Record<StopperRole, string> = {
   host: 'network of the host',
   cdn: 'content delivery network of the host',
   registrar: 'registrar of the domain',
+  partner: 'organization that warns people',
 }
 
 function whatHappened({ type, imitates, reports, firstSeen, lastSeen }: PageFacts): string {
@@ -245,6 +246,9 @@ const requests: Record<StopperRole, (page: PageFacts) => string> = {
     `Please check ${defangedHost(host)} and stop the abuse, for example by suspending the ` +
     'domain. If the domain belongs to somebody whose site was broken into, please tell the ' +
     'owner instead.',
+  partner: () =>
+    'Please look at this page, and warn people of it if you agree with us. We notify those who ' +
+    'can stop it ourselves.',
 }
 
 const codedNote =
@@ -259,8 +263,10 @@ const exactnessNotes: Record<Exactness, string> = {
   agreed:
     'The address of the page is exact. It may identify the person who reported it, who agreed to ' +
     'give it to you. Please use it only to stop the page, and do not pass it on.',
-  coded: `${codedNote} If you need the exact address, use the link after "Need more" below.`,
+  coded: codedNote,
 }
+
+const askNote = ' If you need the exact address, use the link after "Need more" below.'
 
 const answerNames: readonly [AnswerKind, string][] = [
   ['resolved', 'Removed'],
@@ -270,7 +276,7 @@ const answerNames: readonly [AnswerKind, string][] = [
 ]
 
 function answerLines({ answers, page }: PageNotice): string[] {
-  const isAskable = page.exactness === 'coded'
+  const isAskable = canAsk(page)
   const more: readonly [AnswerKind, string][] = isAskable ? [['original', 'Need more']] : []
   return [
     ...wrap(
@@ -291,6 +297,11 @@ function answerLines({ answers, page }: PageNotice): string[] {
       '',
     ),
   ]
+}
+
+/** Whether the recipient may ask for the exact address: not a partner, who cannot stop the page. */
+function canAsk({ exactness, role }: PageFacts): boolean {
+  return exactness === 'coded' && role !== 'partner'
 }
 
 function stopLines({ answers }: PageNotice): string[] {
@@ -336,13 +347,14 @@ function legalLines({ from, operator, service, page }: PageNotice): string[] {
     page.role === 'registrar'
       ? "section 3.18 of ICANN's Registrar Accreditation Agreement"
       : 'Article 16 of the Digital Services Act (Regulation (EU) 2022/2065)'
+  const underLaw = page.role === 'partner' ? '' : ` It is a notice under ${law}.`
   return [
     ...fact('Notifier', operator ?? service),
     ...fact('Email', from),
     ...wrap(
       `To the best of our knowledge, ${except}what this notice says is accurate and complete, ` +
-        `and we give it in good faith. It is a notice under ${law}. Please preserve the records ` +
-        'of the account or the registration that may help the police.',
+        `and we give it in good faith.${underLaw} Please preserve the records of the account or ` +
+        'the registration that may help the police.',
       '',
     ),
   ]

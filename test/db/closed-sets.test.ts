@@ -221,7 +221,9 @@ const known: Record<string, string[]> = {
     'name-and-network',
     'all',
   ),
-  page_notices_role_known: all<StopperRole>()('platform', 'redirector', 'host', 'cdn', 'registrar'),
+  page_notices_role_known: all<StopperRole>()(
+    ...(['platform', 'redirector', 'host', 'cdn', 'registrar', 'partner'] as const),
+  ),
   page_notices_state_known: all<PageNoticeState>()('spare', 'barred', 'shown', 'queued'),
   page_reports_decision_known: all<NonNullable<PageReport['decision']>>()(
     'phishing',

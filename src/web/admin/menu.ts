@@ -20,6 +20,7 @@ const menu: readonly MenuGroup[] = [
       '/admin/outbox',
       '/admin/inbox',
       '/admin/consumers',
+      '/admin/partners',
       '/admin/networks',
       '/admin/suppressions',
       '/admin/marketers',

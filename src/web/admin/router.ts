@@ -23,6 +23,7 @@ import { outboxRoutes } from './outbox.ts'
 import { dashboardRoutes, liveRoutes } from './dashboard.ts'
 import { deletionRoutes } from './deletions.ts'
 import { pageRoutes } from './pages.ts'
+import { partnerRoutes } from './partners.ts'
 import { deadLetterRoutes, queueRoutes } from './queues.ts'
 import { adminReportRoutes } from './reports.ts'
 import { reporterRoutes, reputationRoutes } from './reputations.ts'
@@ -52,6 +53,7 @@ const areas: readonly Area[] = [
   ['/reports', 'viewer', searchRoutes, massActionRoutes, adminReportRoutes],
   ['/campaigns', 'viewer', campaignRoutes],
   ['/pages', 'viewer', pageRoutes],
+  ['/partners', 'viewer', partnerRoutes],
   ['/accounts', 'administrator', accountAdminRoutes],
   ['/roles', 'administrator', roleAdminRoutes],
   ['/outbox', 'viewer', outboxRoutes],

@@ -150,6 +150,7 @@ const administration: Record<string, FormsOf> = {
   '/admin/pages/:id': ({ shown: { page } }) => [
     { at: `/admin/pages/${page}`, fields: { do: 'confirm', type: 'malware', reason } },
   ],
+  '/admin/partners': () => [{ at: '/admin/partners', fields: { do: 'enable', partner: 'apwg' } }],
   '/admin/rule-lists': () => [
     {
       at: '/admin/rule-lists',

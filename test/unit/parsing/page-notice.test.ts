@@ -243,7 +243,7 @@ test('the stored copy has no keys', async () => {
   expect(copy.length).toBe(raw.length)
 })
 
-test.for(['platform', 'redirector', 'host', 'cdn', 'registrar'] as const)(
+test.for(['platform', 'redirector', 'host', 'cdn', 'registrar', 'partner'] as const)(
   'lines of the text to a %s are short enough to read',
   async (role) => {
     const { text } = await noticeOn({ role, imitates: undefined, reports: 1, type: 'malware' })

@@ -1,0 +1,28 @@
+import sql from 'sql-template-tag'
+import type { Db } from './pool.ts'
+import { changesAny, rowsOf } from './rows.ts'
+
+/** A partner that an operator enabled. */
+export type EnabledPartner = {
+  key: string
+  /** The address of a partner that gets mail. */
+  contact: string | null
+  enabledAt: Date
+}
+
+export function listEnabledPartners(db: Db): Promise<EnabledPartner[]> {
+  return rowsOf(db)`
+    select key, contact, enabled_at as "enabledAt" from partners order by key`
+}
+
+/** Enables a partner, or changes one that is enabled. */
+export async function putPartner(tx: Db, { key, contact, enabledAt }: EnabledPartner) {
+  await tx.query(sql`
+    insert into partners (key, contact, enabled_at) values (${key}, ${contact}, ${enabledAt})
+    on conflict (key) do update set contact = excluded.contact`)
+}
+
+/** Disables a partner; false if it was not enabled. */
+export function removePartner(tx: Db, key: string): Promise<boolean> {
+  return changesAny(tx)`delete from partners where key = ${key}`
+}

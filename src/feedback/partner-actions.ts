@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { defineAction, oneOf } from '../actions.ts'
+import { ensureConsumers, markEnrolled } from '../db/consumers.ts'
+import {
+  type EnabledPartner,
+  listEnabledPartners,
+  putPartner,
+  removePartner,
+} from '../db/partners.ts'
+import type { Db } from '../db/pool.ts'
+import { type Partner, partners } from '../phishing/partners.ts'
+import { addressField } from './consumer-actions.ts'
+
+const keys = partners.map(({ key }) => key) as [string, ...string[]]
+const partner = oneOf(keys)
+
+/** Has a partner learn of all pages that are confirmed from now on. */
+export const enablePartner = defineAction({
+  name: 'partners enable',
+  summary: 'tell a partner about all pages that are confirmed from now on',
+  audit: 'enable partner',
+  role: 'operator',
+  input: z.object({ partner, address: addressField.optional() }),
+  messages: { enabled: 'The partner learns of all pages that are confirmed from now on.' },
+  async run(tx, { partner: key, address }, { at }) {
+    const { mail } = templateOf(key)
+    const contact = address ?? mail
+    if (contact === null) {
+      return { problems: [{ field: 'address', message: 'Enter the address of this partner.' }] }
+    }
+    // The operator knows that the partner accepts our mail.
+    const made = (await ensureConsumers(tx, [{ address: contact, source: 'operator' }], at)).get(
+      contact,
+    )
+    if (made?.state === 'found') await markEnrolled(tx, made.id, at)
+    await putPartner(tx, { key, contact, enabledAt: at })
+    return { done: 'enabled', audit: `${key}: ${contact}` }
+  },
+})
+
+export const disablePartner = defineAction({
+  name: 'partners disable',
+  summary: 'tell a partner about no more pages',
+  audit: 'disable partner',
+  role: 'operator',
+  input: z.object({ partner }),
+  messages: {
+    disabled: 'The partner learns of no more pages.',
+    off: 'This partner is not enabled.',
+  },
+  async run(tx, { partner: key }) {
+    const isChanged = await removePartner(tx, key)
+    return isChanged ? { done: 'disabled', audit: key } : { unchanged: 'off' }
+  },
+})
+
+/** Returns all partners; `enabled` is undefined for those that are off. */
+export async function readPartners(
+  db: Db,
+): Promise<(Partner & { enabled: EnabledPartner | undefined })[]> {
+  const enabled = new Map((await listEnabledPartners(db)).map((one) => [one.key, one]))
+  return partners.map((one) => ({ ...one, enabled: enabled.get(one.key) }))
+}
+
+function templateOf(key: string) {
+  const found = partners.find((one) => one.key === key)
+  if (!found) throw new Error('The schema of the action allows an unknown partner.')
+  return found
+}

@@ -1,0 +1,15 @@
+import data from './partners.json' with { type: 'json' }
+
+/** An organization that learns of all confirmed pages, if an operator enables it. */
+export type Partner = {
+  key: string
+  name: string
+  /** The types of pages that it accepts. */
+  takes: readonly ('phishing' | 'malware')[]
+  /** Where it accepts notices by mail; null if the operator has to enter the address. */
+  mail: string | null
+  /** Where its interface is documented. */
+  sources: readonly string[]
+}
+
+export const partners = data as readonly Partner[]
