@@ -1179,6 +1179,21 @@ create index page_reports_report_idx on page_reports (report_id);
 create index page_reports_reporter_idx on page_reports (reporter_id);
 create index page_reports_seen_idx on page_reports (page_id, seen_at);
 
+-- page_submissions: local
+create table page_submissions (
+  page_id uuid not null,
+  partner text not null,
+  state text not null,
+  tries integer not null,
+  created_at timestamp with time zone not null,
+  tried_at timestamp with time zone,
+  status integer,
+  constraint page_submissions_pkey PRIMARY KEY (page_id, partner),
+  constraint page_submissions_page_fkey FOREIGN KEY (page_id) REFERENCES pages(id) ON DELETE CASCADE,
+  constraint page_submissions_state_known CHECK ((state = ANY (ARRAY['waiting'::text, 'accepted'::text, 'duplicate'::text, 'refused'::text, 'given-up'::text, 'dropped'::text])))
+);
+create index page_submissions_tried_idx on page_submissions (partner, tried_at);
+
 -- pages: local
 create table pages (
   id uuid not null,
@@ -1217,6 +1232,7 @@ create index pages_state_idx on pages (state, id);
 create table partners (
   key text not null,
   contact text,
+  sealed_key bytea,
   enabled_at timestamp with time zone not null,
   constraint partners_pkey PRIMARY KEY (key)
 );

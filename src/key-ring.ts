@@ -19,6 +19,7 @@ const purposes = {
   'known callers': { label: 'known callers' },
   'provider flow': { label: 'provider flow' },
   'refresh token': { label: 'refresh token', outlivesLeak: true },
+  'partner key': { label: 'partner key', outlivesLeak: true },
   'return path': { label: 'return path 1' },
   'answer address': { label: 'answer address 1' },
   'letter return path': { label: 'letter return path 1' },

@@ -34,7 +34,8 @@ export function listOpenNotices(
     from page_notices join pages on pages.id = page_notices.page_id
       left join page_endings on page_endings.page_id = page_notices.page_id
         and page_endings.contact = page_notices.contact
-    where page_notices.state = 'queued' and role <> 'partner' and queued_at >= ${from} and queued_at < ${to}
+    where page_notices.state = 'queued' and role <> 'partner'
+      and queued_at >= ${from} and queued_at < ${to}
       and (changed_at is null or last_seen > changed_at)
     order by queued_at desc limit ${limit}`
 }

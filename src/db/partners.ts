@@ -7,19 +7,26 @@ export type EnabledPartner = {
   key: string
   /** The address of a partner that gets mail. */
   contact: string | null
+  /** The encrypted key of our account, for a partner that gave one. */
+  sealedKey: Buffer | null
   enabledAt: Date
 }
 
 export function listEnabledPartners(db: Db): Promise<EnabledPartner[]> {
   return rowsOf(db)`
-    select key, contact, enabled_at as "enabledAt" from partners order by key`
+    select key, contact, sealed_key as "sealedKey", enabled_at as "enabledAt" from partners
+    order by key`
 }
 
 /** Enables a partner, or changes one that is enabled. */
-export async function putPartner(tx: Db, { key, contact, enabledAt }: EnabledPartner) {
+export async function putPartner(
+  tx: Db,
+  { key, contact, sealedKey, enabledAt }: EnabledPartner,
+): Promise<void> {
   await tx.query(sql`
-    insert into partners (key, contact, enabled_at) values (${key}, ${contact}, ${enabledAt})
-    on conflict (key) do update set contact = excluded.contact`)
+    insert into partners (key, contact, sealed_key, enabled_at)
+    values (${key}, ${contact}, ${sealedKey}, ${enabledAt})
+    on conflict (key) do update set contact = excluded.contact, sealed_key = excluded.sealed_key`)
 }
 
 /** Disables a partner; false if it was not enabled. */

@@ -7,7 +7,13 @@ const TAG_BYTES = 16
 
 /** The purpose of sealed bytes, and the row they belong to, if any. */
 export type SealedFor = {
-  purpose: 'second step' | 'known callers' | 'keys of a letter' | 'provider flow' | 'refresh token'
+  purpose:
+    | 'second step'
+    | 'known callers'
+    | 'keys of a letter'
+    | 'provider flow'
+    | 'refresh token'
+    | 'partner key'
   owner?: string
 }
 

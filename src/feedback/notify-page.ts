@@ -19,6 +19,7 @@ import { placeInScope } from '../verdict/site-scope.ts'
 import type { DnsAnswer, Resolve } from '../world.ts'
 import { askRegistries } from './find-contact.ts'
 import { listMailedPartners, queueNotices, takeBackNotices } from './page-notices.ts'
+import { queueSubmissions } from './submit-page.ts'
 
 type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config' | 'rdap'> & {
   /** Undefined if this installation asks no DNS server. */
@@ -72,7 +73,10 @@ async function notifyPage(payload: Payload, app: Needs): Promise<JobOutcome> {
   }
   const partners = await listMailedPartners(pool, page)
   await inTransaction(pool, (tx) => keepStoppers(tx, page, partners, app))
-  await inTransaction(pool, (tx) => queueNotices(tx, pageId, app, clock()))
+  await inTransaction(pool, async (tx) => {
+    await queueNotices(tx, pageId, app, clock())
+    await queueSubmissions(tx, page, app, clock())
+  })
   return 'done'
 }
 

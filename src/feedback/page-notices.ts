@@ -53,7 +53,7 @@ export async function listMailedPartners(
   const enabled = await listEnabledPartners(db)
   return enabled.flatMap(({ key, contact, enabledAt }) => {
     const partner = partners.find((one) => one.key === key)
-    if (!partner?.takes.includes(type) || contact === null) return []
+    if (!partner?.takes.includes(type) || partner.http || contact === null) return []
     if (confirmedAt === null || confirmedAt < enabledAt) return []
     return [{ role: 'partner' as const, name: partner.name, addresses: [contact] }]
   })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineAction, oneOf } from '../actions.ts'
+import { type ActionContext, defineAction, oneOf } from '../actions.ts'
 import { ensureConsumers, markEnrolled } from '../db/consumers.ts'
 import {
   type EnabledPartner,
@@ -8,11 +8,23 @@ import {
   removePartner,
 } from '../db/partners.ts'
 import type { Db } from '../db/pool.ts'
+import { sealBytes } from '../db/sealed-bytes.ts'
 import { type Partner, partners } from '../phishing/partners.ts'
 import { addressField } from './consumer-actions.ts'
 
 const keys = partners.map(({ key }) => key) as [string, ...string[]]
 const partner = oneOf(keys)
+const keyMissing = {
+  problems: [{ field: 'secret', message: 'Enter the key that this partner gave you.' }],
+}
+const unchecked = {
+  problems: [
+    {
+      field: 'checked',
+      message: 'Read the documentation of this partner first, and confirm that you did.',
+    },
+  ],
+}
 
 /** Has a partner learn of all pages that are confirmed from now on. */
 export const enablePartner = defineAction({
@@ -20,10 +32,29 @@ export const enablePartner = defineAction({
   summary: 'tell a partner about all pages that are confirmed from now on',
   audit: 'enable partner',
   role: 'operator',
-  input: z.object({ partner, address: addressField.optional() }),
+  input: z.object({
+    partner,
+    address: addressField.optional(),
+    secret: z
+      .string()
+      .regex(/^[\x21-\x7e]{1,500}$/, 'The key has spaces or foreign letters.')
+      .optional(),
+    checked: z.string().optional(),
+  }),
   messages: { enabled: 'The partner learns of all pages that are confirmed from now on.' },
-  async run(tx, { partner: key, address }, { at }) {
-    const { mail } = templateOf(key)
+  async run(tx, given, { at, config }: ActionContext<'config'>) {
+    const { partner: key, address, checked } = given
+    const { mail = null, http, unconfirmed } = templateOf(key)
+    const known = (await listEnabledPartners(tx)).find((one) => one.key === key)
+    if (http) {
+      if (unconfirmed !== undefined && checked === undefined) return unchecked
+      const about = { purpose: 'partner key', owner: key } as const
+      const fresh = given.secret && sealBytes(Buffer.from(given.secret), about, config.secret)
+      const sealedKey = http.keyHeader === null ? null : fresh || (known?.sealedKey ?? null)
+      if (http.keyHeader !== null && sealedKey === null) return keyMissing
+      await putPartner(tx, { key, contact: address ?? null, sealedKey, enabledAt: at })
+      return { done: 'enabled', audit: key }
+    }
     const contact = address ?? mail
     if (contact === null) {
       return { problems: [{ field: 'address', message: 'Enter the address of this partner.' }] }
@@ -33,7 +64,7 @@ export const enablePartner = defineAction({
       contact,
     )
     if (made?.state === 'found') await markEnrolled(tx, made.id, at)
-    await putPartner(tx, { key, contact, enabledAt: at })
+    await putPartner(tx, { key, contact, sealedKey: null, enabledAt: at })
     return { done: 'enabled', audit: `${key}: ${contact}` }
   },
 })

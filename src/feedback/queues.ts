@@ -23,6 +23,13 @@ export const handleInbound = defineQueue({
   batchSize: 10,
 })
 
+/** Sends a confirmed page to a partner over HTTP. */
+export const submitPage = defineQueue({
+  name: 'submit-page',
+  payload: z.object({ pageId: z.uuid(), partner: z.string() }),
+  attempts: { retryLimit: 5, retryDelay: 60, retryDelayMax: 3_600, expireInSeconds: 120 },
+})
+
 export const paceFeedback = defineQueue({
   name: 'pace-feedback',
   payload: z.object({}),

@@ -50,7 +50,10 @@ export async function renewPage(tx: Db, id: string, app: Needs): Promise<void> {
   if (page.state !== 'confirmed' && after.state === 'confirmed') pageConfirmed(after, app)
   // A report that was taken back takes its notices along; others take their place.
   const isLess = page.state === 'confirmed' && after.reports < page.reports
-  if (page.state !== after.state || isLess) await send(app.boss, notifyPage, [{ pageId: id }], tx)
+  // The address that several reporters share may go to partners.
+  const isNewlyShared = after.state === 'confirmed' && after.shared && !page.shared
+  if (page.state !== after.state || isLess || isNewlyShared)
+    await send(app.boss, notifyPage, [{ pageId: id }], tx)
 }
 
 function pageConfirmed({ id, confirmedBy }: Page, { log }: Needs): void {

@@ -32,6 +32,7 @@ const fates: Record<KeyPurpose, Fate> = {
   'provider flow': days(1),
   // The sessions at the provider end by then.
   'refresh token': days(180),
+  'partner key': { is: 'lasts' },
   'return path': stored,
   'answer address': stored,
   'letter return path': stored,

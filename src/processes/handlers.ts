@@ -13,10 +13,12 @@ import {
   handleInbound,
   paceFeedback,
   showForwarded,
+  submitPage,
 } from '../feedback/queues.ts'
 import type { Forwarding } from '../feedback/select-sendable.ts'
 import { runHandleInbound } from '../feedback/handle-inbound.ts'
 import { runNotifyPage } from '../feedback/notify-page.ts'
+import { runSubmitPage } from '../feedback/submit-page.ts'
 import { runPaceFeedback } from '../feedback/pace-feedback.ts'
 import { runAdviseReporter } from '../letters/advise-reporter.ts'
 import { runSendSummaries } from '../letters/monthly-summary.ts'
@@ -74,6 +76,7 @@ type Tools = App &
   Parameters<typeof runAnalyzeReport>[1] &
   Parameters<typeof runForwardReport>[1] &
   Parameters<typeof runNotifyPage>[1] &
+  Parameters<typeof runSubmitPage>[1] &
   Parameters<typeof runUnsubscribe>[1] &
   Parameters<typeof runDeliverWebhook>[1] &
   Parameters<typeof runTakeMailed>[1] &
@@ -95,6 +98,7 @@ export const handledQueues: readonly HandledQueue[] = [
   handled(analyzeReport, runAnalyzeReport),
   handled(findContact, runFindContact),
   handled(notifyPage, runNotifyPage),
+  handledOneByOne(submitPage, (payload, tools) => runSubmitPage(payload, tools)),
   handled(forwardReport, (jobs, tools) => runForwardReport(jobs, tools, tools.forwarding)),
   handled(showForwarded, (jobs, tools) => runShowForwarded(jobs, tools, tools.forwarding)),
   handled(sendLetter, (jobs, tools) => runSendLetter(jobs, tools, tools.forwarding.relay)),

@@ -12,6 +12,7 @@ import { openMarketers } from '../marketers/live-marketers.ts'
 import { createMailer, createProbe } from '../net/mailer.ts'
 import { readSigningKey, signing } from '../net/signing.ts'
 import { createOneClick } from '../net/one-click.ts'
+import { createBoundedFetch } from '../net/guarded-http.ts'
 import { createPostWebhook } from '../net/webhook.ts'
 import { createParserPool } from '../parsing/parser-pool.ts'
 import { openDeliveries } from '../people/deliver-webhooks.ts'
@@ -27,6 +28,8 @@ import { handledQueues, queueNames } from './handlers.ts'
 
 /** Maximum age in milliseconds of the cached data by which a report is judged. */
 const JUDGED_FRESH_MS = 10_000
+/** Sends pages to partners. */
+const submit = createBoundedFetch({ bytesMax: 64 * 1024, msMax: 20_000 })
 
 /** Parses `--queues a,b`; without the option, returns all queues. */
 export function parseQueues(args: readonly string[]): readonly string[] {
@@ -71,7 +74,7 @@ export async function startWork(
     ...{ ...sender, dns, rdap, judge, forwarding },
     exchangersOf: dns && createKnownExchangers({ ...app, resolve: dns.resolve }),
     ...{ ...(marketers && { marketers }), ...mailIn, trapMemory: createTrapMemory() },
-    ...{ postOneClick, postWebhook, deliveries: openDeliveries() },
+    ...{ postOneClick, postWebhook, submit, deliveries: openDeliveries() },
     shownTexts: names.includes(indexReports.name) ? createShownTexts() : undefined,
     forwardAtOnce: names.includes(forwardReport.name)
       ? {

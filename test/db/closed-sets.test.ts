@@ -20,6 +20,7 @@ import type { MassAction, MassOutcome } from '../../src/db/mass-actions.ts'
 import type { ListedModel } from '../../src/db/models.ts'
 import type { StopperRole } from '../../src/mail/page-notice.ts'
 import type { PageNoticeState } from '../../src/db/page-notices.ts'
+import type { SubmissionState } from '../../src/db/page-submissions.ts'
 import type { Page, PageReport } from '../../src/db/pages.ts'
 import type { ReporterNews } from '../../src/db/reporter-news.ts'
 import type { RelayHow } from '../../src/db/reporter-relays.ts'
@@ -225,6 +226,9 @@ const known: Record<string, string[]> = {
     ...(['platform', 'redirector', 'host', 'cdn', 'registrar', 'partner'] as const),
   ),
   page_notices_state_known: all<PageNoticeState>()('spare', 'barred', 'shown', 'queued'),
+  page_submissions_state_known: all<SubmissionState>()(
+    ...(['waiting', 'accepted', 'duplicate', 'refused', 'given-up', 'dropped'] as const),
+  ),
   page_reports_decision_known: all<NonNullable<PageReport['decision']>>()(
     'phishing',
     'malware',

@@ -12,9 +12,9 @@ const root = path.join(import.meta.dirname, '../..')
  * everything behind it. Raise a cap only for something that the process really uses.
  */
 const caps: readonly [entry: string, files: number, modules: number][] = [
-  ['processes/web.ts', 689, 1504],
+  ['processes/web.ts', 697, 1504],
   ['processes/front.ts', 111, 305],
-  ['processes/work.ts', 467, 1042],
+  ['processes/work.ts', 472, 1047],
   ['processes/count.ts', 67, 106],
   ['processes/check.ts', 240, 896],
   ['processes/receive/receive.ts', 113, 324],

@@ -7,6 +7,7 @@ import {
   type PageState,
   sumPageReports,
 } from '../../db/pages.ts'
+import { listSubmissions } from '../../db/page-submissions.ts'
 import { readNotices } from '../../feedback/show-notices.ts'
 import { clearPage, confirmPage, platformsOf, undecidePage } from '../../pages/page-actions.ts'
 import { isUuid } from '../pages/render.ts'
@@ -52,7 +53,8 @@ export function pageRoutes(site: Site): Router {
         const [page] = await withEvidence([found], site)
         const reports = await listPageReports(pool, found.id, REPORTS_SHOWN)
         const notices = await readNotices(pool, found.id)
-        return { page, reports, notices, platforms: platformsOf(found, site.config) }
+        const submissions = await listSubmissions(pool, found.id)
+        return { page, reports, notices, submissions, platforms: platformsOf(found, site.config) }
       },
       form: { actions, fields },
     }),

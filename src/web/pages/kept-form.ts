@@ -15,7 +15,7 @@ const keptSchema = z.object({
 
 /** The pages whose forms contain no password, besides the fields below. */
 const areas = ['/admin/', '/reports/', '/relays', '/settings', '/account/tokens']
-const secretFields = ['now', 'now_code', tokenField]
+const secretFields = ['now', 'now_code', 'secret', tokenField]
 /** Maximum size of a kept form in bytes. */
 const KEPT_BYTES_MAX = 100_000
 /** As a field of another form, each byte may become six: `&quot;` of JSON, percent-encoded. */

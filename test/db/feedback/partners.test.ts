@@ -21,7 +21,7 @@ const newUrl = () => `https://secure.partner-${String.fromCharCode(97 + pages++)
 
 beforeEach(() => app.pool.query('delete from partners'))
 
-test('a partner gets one notice about each page that is confirmed after it was enabled', async () => {
+test('a partner gets one notice about each page that is confirmed once it is enabled', async () => {
   const before = await at.confirmed([newUrl()])
   expect(await enable('apwg')).toMatchObject({ done: 'enabled' })
   expect(await enable('cert')).toMatchObject({ problems: [{ field: 'address' }] })
