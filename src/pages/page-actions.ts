@@ -25,7 +25,7 @@ export const confirmPage = defineAction({
     confirmed: (count) =>
       count > 1
         ? `${count} pages are confirmed.`
-        : 'The page is confirmed. Signalpost now looks for those who can stop it, and notifies them.',
+        : 'The page is confirmed. Signalpost now looks for those who can stop it.',
     same: 'This is decided already.',
   },
   async run(tx, { id: pageId, type, reason: why }, context: PageContext) {

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
 import { type ActionContext, defineAction } from '../actions.ts'
 import { listProcesses } from '../db/health.ts'
+import { listEnabledPartners, putPartner } from '../db/partners.ts'
 import type { Db } from '../db/pool.ts'
 import { isSealedNow, openBytes, sealBytes, type SealedFor } from '../db/sealed-bytes.ts'
 import {
@@ -132,6 +133,7 @@ async function convertIn(tx: Db, row: SecretRow, { secret, at }: { secret: KeyRi
   const progress = (row.convertedAt ? null : row.progress) ?? nothingDone
   const kind = convertedKinds.find((one) => !progress[one].isDone)
   if (!kind) {
+    await sealPartnerKeys(tx, secret)
     await setSecretProgress(tx, row.number, progress, at)
     return { done: 'converted', count: 0 } as const
   }
@@ -151,4 +153,14 @@ async function convertIn(tx: Db, row: SecretRow, { secret, at }: { secret: KeyRi
   const after = { ...progress, [kind]: { afterId, rows: state.rows + rows, isDone } }
   await setSecretProgress(tx, row.number, after, null)
   return { done: 'converted', count: rows, isPartial: true } as const
+}
+
+/** Encrypts again the keys of our accounts at partners, of which there are a few. */
+async function sealPartnerKeys(tx: Db, secret: KeyRing): Promise<void> {
+  for (const partner of await listEnabledPartners(tx)) {
+    const about = { purpose: 'partner key', owner: partner.key } as const
+    const { sealedKey: old } = partner
+    const opened = old && !isSealedNow(old, about, secret) && openBytes(old, about, secret)
+    if (opened) await putPartner(tx, { ...partner, sealedKey: sealBytes(opened, about, secret) })
+  }
 }

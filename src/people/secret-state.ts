@@ -28,11 +28,11 @@ const days = (count: number): Fate => ({ is: 'fades', days: () => count })
 const fates: Record<KeyPurpose, Fate> = {
   'second step': { is: 'converted' },
   'keys of a letter': { is: 'converted' },
+  'partner key': { is: 'converted' },
   'known callers': days(1),
   'provider flow': days(1),
   // The sessions at the provider end by then.
   'refresh token': days(180),
-  'partner key': { is: 'lasts' },
   'return path': stored,
   'answer address': stored,
   'letter return path': stored,

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { runAction } from '../../../src/actions.ts'
 import { keepHeartbeat } from '../../../src/db/health.ts'
+import { listEnabledPartners, putPartner } from '../../../src/db/partners.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
-import { sealBytes } from '../../../src/db/sealed-bytes.ts'
+import { openBytes, sealBytes } from '../../../src/db/sealed-bytes.ts'
 import { insertSecret, listSecrets } from '../../../src/db/secrets.ts'
 import { createKeyRing, type KeyRing } from '../../../src/key-ring.ts'
 import { queueLetter } from '../../../src/letters/send-letter.ts'
@@ -85,6 +86,10 @@ test('what is stored is encrypted again, and then the old secret is not needed',
   const its = await site()
   const [one = ''] = await addSecondSteps(its, 450)
   const letter = await letterOf(its)
+  const about = { purpose: 'partner key', owner: 'urlhaus' } as const
+  const sealedKey = sealBytes(Buffer.from('our key'), about, its.before.config.secret)
+  const partner = { key: 'urlhaus', contact: null, enabledAt: its.clock() }
+  await putPartner(its.pool, { ...partner, sealedKey })
   expect(await rotate(its)).toMatchObject({ done: 'converted', count: 451 })
   const alone = createKeyRing(fresh, [], its.clock)
   const now = its.clock()
@@ -92,6 +97,8 @@ test('what is stored is encrypted again, and then the old secret is not needed',
   const copy = await findLetterMessage(its.pool, letter)
   const raw = copy && (await openLetter(letter, copy, alone))
   expect(raw?.toString('latin1')).toContain('abcdefghijklmnopqrstuvwxyz')
+  const [kept] = await listEnabledPartners(its.pool)
+  expect(kept?.sealedKey && openBytes(kept.sealedKey, about, alone)).toEqual(Buffer.from('our key'))
   const { change, isPrepared } = await readSecretState(its.after)
   expect(change?.converted).toEqual({ secondSteps: 450, letters: 1 })
   expect(change?.convertedAt).not.toBeNull()

@@ -42,7 +42,7 @@ const unasked: Record<string, readonly string[]> = {
     ...['account rename', 'consumers stop', 'enrollments accept', 'enrollments refuse'],
     ...['lists accept', 'lists refuse', 'inbox handle', 'inbox answer', 'bans release'],
     ...['outbox retry', 'outbox release', 'outbox resend', 'pages clear'],
-    ...['pages confirm', 'pages undecide'],
+    ...['pages confirm', 'pages undecide', 'partners enable', 'partners disable'],
     ...['/admin/rules/edit', '/admin/rules/versions/:version'],
   ],
 }
