@@ -85,11 +85,7 @@ export async function follow<Setting extends keyof Versions>(
   setting: Setting,
   { load, afterwards, onFailure }: Followed<Versions[Setting]>,
 ): Promise<{ close: () => Promise<void> }> {
-  type Version = Versions[Setting]
-  let seen: { version: Version } | undefined
-  let isClosed = false
-  let isFailing = false
-  let timer: NodeJS.Timeout | undefined
+  let seen: { version: Versions[Setting] } | undefined
 
   async function look(reading: Promise<Versions>): Promise<void> {
     const version = (await reading)[setting]
@@ -98,9 +94,26 @@ export async function follow<Setting extends keyof Versions>(
     await afterwards?.()
   }
 
+  await look(readVersions(db))
+  return lookAgainEvery(LOOK_MS, () => look(readShared(db)), onFailure)
+}
+
+/**
+ * Calls a function again and again, with a pause after each call, until `close` is called. Reports
+ * the first of several consecutive errors.
+ */
+export function lookAgainEvery(
+  pauseMs: number,
+  look: () => Promise<void>,
+  onFailure: (error: unknown) => void,
+): { close: () => Promise<void> } {
+  let [isClosed, isFailing] = [false, false]
+  let timer: NodeJS.Timeout | undefined
+  let looking: Promise<void> | undefined
+
   async function lookAgain(): Promise<void> {
     try {
-      await look(readShared(db))
+      await look()
       isFailing = false
     } catch (error) {
       if (!isFailing && !isClosed) onFailure(error)
@@ -111,12 +124,10 @@ export async function follow<Setting extends keyof Versions>(
 
   function lookLater(): void {
     if (isClosed) return
-    timer = setTimeout(() => (looking = lookAgain()), untilNext(LOOK_MS))
+    timer = setTimeout(() => (looking = lookAgain()), untilNext(pauseMs))
     timer.unref()
   }
 
-  let looking = look(readVersions(db))
-  await looking
   lookLater()
   return {
     async close() {

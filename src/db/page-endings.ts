@@ -2,7 +2,7 @@ import sql, { bulk } from 'sql-template-tag'
 import type { FeedbackKey } from './feedback-reports.ts'
 import type { Page } from './pages.ts'
 import type { Db } from './pool.ts'
-import { rowOf, rowsOf } from './rows.ts'
+import { excluded, rowOf, rowsOf } from './rows.ts'
 
 /** The reports of a page around the notice to one who can stop it. */
 export type PageEnding = {
@@ -62,10 +62,8 @@ export async function upsertPageEndings(
     insert into page_endings (page_id, contact, consumer_id, report_id, noticed_at, last_at, before,
       after, silent_at, changed_at)
     values ${bulk(values)}
-    on conflict (page_id, contact) do update set consumer_id = excluded.consumer_id,
-      report_id = excluded.report_id, noticed_at = excluded.noticed_at,
-      last_at = excluded.last_at, before = excluded.before, after = excluded.after,
-      silent_at = excluded.silent_at, changed_at = excluded.changed_at`)
+    on conflict (page_id, contact) do update set ${excluded`consumer_id, report_id,
+      noticed_at, last_at, before, after, silent_at, changed_at`}`)
 }
 
 /** A look-up of the host of a page. */
@@ -93,8 +91,7 @@ export async function upsertHostLooks(tx: Db, looks: readonly HostLook[]): Promi
   const values = looks.map((one) => [one.pageId, one.askedAt, one.goneAt, one.misses])
   await tx.query(sql`
     insert into page_hosts (page_id, asked_at, gone_at, misses) values ${bulk(values)}
-    on conflict (page_id) do update set asked_at = excluded.asked_at,
-      gone_at = excluded.gone_at, misses = excluded.misses`)
+    on conflict (page_id) do update set ${excluded`asked_at, gone_at, misses`}`)
 }
 
 /** Since when the host of a page has no address. Null: it has one, or too few look-ups. */

@@ -3,7 +3,7 @@ import type { StopperRole } from '../mail/page-notice.ts'
 import { type FeedbackKey, feedbackName } from './feedback-reports.ts'
 import type { Page } from './pages.ts'
 import type { Db } from './pool.ts'
-import { rowOf, rowsOf, valuesOf } from './rows.ts'
+import { numberOf, rowsOf, valuesOf } from './rows.ts'
 
 export type PageNoticeState = 'spare' | 'barred' | 'shown' | 'queued'
 
@@ -99,10 +99,9 @@ export async function listDisowning(db: Db, host: string, since: Date): Promise<
 }
 
 /** Returns the number of notices that were queued since an instant. */
-export async function countPageNotices(db: Db, since: Date): Promise<number> {
-  const row = await rowOf(db)<{ notices: number }>`
+export function countPageNotices(db: Db, since: Date): Promise<number> {
+  return numberOf(db)`
     select count(*)::int as notices from page_notices where queued_at >= ${since}`
-  return row?.notices ?? 0
 }
 
 /** The page that a feedback report is about, and what its report knows of it. */

@@ -1,6 +1,6 @@
 import sql, { bulk, type Sql } from 'sql-template-tag'
 import type { Db } from './pool.ts'
-import { numberOf, rowOf, rowsOf, valuesOf } from './rows.ts'
+import { excluded, numberOf, rowOf, rowsOf, valuesOf } from './rows.ts'
 
 type PageType = 'phishing' | 'malware'
 /** `cleared`: a person said that it is no page of a phisher, or its owner had it delisted. */
@@ -171,11 +171,9 @@ export async function putPageReports(tx: Db, rows: readonly PageReport[]): Promi
       is_vouched, is_proven, is_young, circle, recipient, is_accusing, is_supported, decision,
       signs)
     values ${bulk(values)}
-    on conflict (page_id, report_id) do update set url = excluded.url,
-      campaign_id = excluded.campaign_id, reporter_id = excluded.reporter_id,
-      is_vouched = excluded.is_vouched, is_proven = excluded.is_proven, circle = excluded.circle,
-      recipient = excluded.recipient, is_accusing = excluded.is_accusing,
-      is_supported = excluded.is_supported, decision = excluded.decision, signs = excluded.signs`)
+    on conflict (page_id, report_id) do update set ${excluded`url, campaign_id,
+      reporter_id, is_vouched, is_proven, circle, recipient, is_accusing, is_supported,
+      decision, signs`}`)
 }
 
 /** Removes what reports said about pages, and returns the ids of these pages. */

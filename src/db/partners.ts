@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import type { Db } from './pool.ts'
-import { changesAny, rowsOf } from './rows.ts'
+import { changesAny, excluded, rowsOf } from './rows.ts'
 
 /** A partner that an operator enabled. */
 export type EnabledPartner = {
@@ -26,7 +26,7 @@ export async function putPartner(
   await tx.query(sql`
     insert into partners (key, contact, sealed_key, enabled_at)
     values (${key}, ${contact}, ${sealedKey}, ${enabledAt})
-    on conflict (key) do update set contact = excluded.contact, sealed_key = excluded.sealed_key`)
+    on conflict (key) do update set ${excluded`contact, sealed_key`}`)
 }
 
 /** Disables a partner; false if it was not enabled. */

@@ -1,7 +1,7 @@
 import sql, { bulk } from 'sql-template-tag'
 import type { ReportSeries } from '../verdict/after-notice.ts'
 import type { Db } from './pool.ts'
-import { changesAny, rowOf, rowsOf, valuesOf } from './rows.ts'
+import { changesAny, excluded, rowOf, rowsOf, valuesOf } from './rows.ts'
 
 /** The latest case of an address that sent reported mail. */
 export type ReportedOrigin = ReportSeries & {
@@ -87,13 +87,9 @@ export async function upsertReportedOrigins(
       people, last_at, shadow_last_at, noticed_at, report_id, consumer_id, before, after,
       silent_at, changed_at)
     values ${bulk(values)}
-    on conflict (ip) do update set network_asn = excluded.network_asn,
-      network_name = excluded.network_name, network_country = excluded.network_country,
-      minutes = excluded.minutes, counts = excluded.counts, people = excluded.people,
-      last_at = excluded.last_at, shadow_last_at = excluded.shadow_last_at,
-      noticed_at = excluded.noticed_at, report_id = excluded.report_id,
-      consumer_id = excluded.consumer_id, before = excluded.before, after = excluded.after,
-      silent_at = excluded.silent_at, changed_at = excluded.changed_at`)
+    on conflict (ip) do update set ${excluded`network_asn, network_name, network_country,
+      minutes, counts, people, last_at, shadow_last_at, noticed_at, report_id, consumer_id,
+      before, after, silent_at, changed_at`}`)
 }
 
 /** Returns the id up to which reports were added; undefined before the first run. */

@@ -10,7 +10,7 @@ import {
   feedbackName,
 } from '../db/feedback-reports.ts'
 import { mayAppear } from '../db/prepared.ts'
-import { DAY_MS } from '../durations.ts'
+import { DAY_MS, hourOf } from '../durations.ts'
 import { reasonOf } from '../errors.ts'
 import {
   type AttemptWatch,
@@ -29,7 +29,6 @@ import type { SendTurn, Ticket } from './consumer-queues.ts'
 import {
   type Forwarding,
   hourlyMaxOf,
-  hourOf,
   type SendableFeedback,
   openForwarding,
   selectSendable,

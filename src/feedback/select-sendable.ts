@@ -9,7 +9,7 @@ import { type Db, inTransaction } from '../db/pool.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { listReportsByIds, type Report } from '../db/reports.ts'
 import { listSuppressed } from '../db/suppressions.ts'
-import { DAY_MS, HOUR_MS } from '../durations.ts'
+import { DAY_MS, hourOf } from '../durations.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import { mayNotify, type MayNotify } from '../verdict/contact-health.ts'
 import { type ConsumerQueues, createConsumerQueues, usualPauses } from './consumer-queues.ts'
@@ -119,11 +119,6 @@ export function hourlyMaxOf(
 ): number | undefined {
   if (hourlyMax !== null) return hourlyMax
   return enrolledAt === null && state !== 'enrolled' ? config.feedbackHourlyMax : undefined
-}
-
-/** Returns the start of the hour to which the limits apply. */
-export function hourOf(now: Date): Date {
-  return new Date(Math.floor(now.getTime() / HOUR_MS) * HOUR_MS)
 }
 
 /**

@@ -11,7 +11,7 @@ import { loadPage, type Page } from '../db/pages.ts'
 import { type EnabledPartner, listEnabledPartners } from '../db/partners.ts'
 import type { Db } from '../db/pool.ts'
 import { openBytes } from '../db/sealed-bytes.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../durations.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, retryAfter } from '../durations.ts'
 import { type Partner, partners } from '../phishing/partners.ts'
 import { composeSubmission, meaningOf, type SubmissionTemplate } from '../phishing/submission.ts'
 import { send } from '../queue/boss.ts'
@@ -92,13 +92,14 @@ export async function runSubmitPage(
   const answer = await ask(app.submit, template, { page, contact, key })
   const pauseMs = Math.min(PAUSE_MS * 2 ** Math.min(row.tries, 10), PAUSE_MS_MAX)
   if (!answer) return postponed(pauseMs)
-  const { status, retryAfter } = answer
+  const { status } = answer
   const meaning = meaningOf(template, answer)
   if (meaning !== 'later' && meaning !== 'bad-key') {
     return end(pool, { ...tried, status }, meaning)
   }
   await keepSubmission(pool, { ...tried, status })
-  return postponed(retryAfterMs(retryAfter, now) ?? pauseMs)
+  const asked = retryAfter(answer.retryAfter, now)
+  return postponed(asked === undefined ? pauseMs : Math.max(asked, MINUTE_MS))
 }
 
 /** How long a page waits for the limits of its partner, in milliseconds. */
@@ -134,8 +135,11 @@ async function ask(
   const body = composeSubmission(template, { url: page.url, contact, reason: reasonOf(page) })
   try {
     const response = await submit(address, { method, headers, body })
-    const retryAfter = response.headers.get('retry-after')
-    return { status: response.status, text: await response.text(), retryAfter }
+    return {
+      status: response.status,
+      text: await response.text(),
+      retryAfter: response.headers.get('retry-after'),
+    }
   } catch {
     return undefined
   }
@@ -151,11 +155,4 @@ function reasonOf({ type, imitates }: Page): string {
   const kind = type === 'phishing' ? 'Phishing' : 'Malware'
   const brand = imitates === null ? '' : `, imitates ${imitates}`
   return `${kind} page${brand}. Independent people reported email messages that lead to it.`
-}
-
-/** The pause that an answer asks for (RFC 9110 §10.2.3), from a minute to a day. */
-function retryAfterMs(given: string | null, now: Date): number | undefined {
-  if (given === null) return undefined
-  const ms = /^\d{1,9}$/.test(given) ? Number(given) * 1_000 : Date.parse(given) - now.getTime()
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, MINUTE_MS), DAY_MS)
 }

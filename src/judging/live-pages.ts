@@ -1,8 +1,8 @@
 import type { App } from '../app.ts'
+import { lookAgainEvery } from '../db/follow.ts'
 import { readPageEdition } from '../db/page-feeds.ts'
 import { listedPages } from '../lists/listed-pages.ts'
 import { ListedLinks } from '../verdict/facts/page-facts.ts'
-import { untilNext } from '../world.ts'
 
 /** The listed pages in one process. */
 export type LivePages = {
@@ -27,8 +27,6 @@ export async function openPages(
 ): Promise<LivePages> {
   let links = new ListedLinks()
   let [edition, loadedAt] = [undefined as string | undefined, 0]
-  let timer: NodeJS.Timeout | undefined
-  let [isClosed, isFailing] = [false, false]
 
   async function look(): Promise<void> {
     const now = clock()
@@ -42,32 +40,9 @@ export async function openPages(
     ;[links, edition, loadedAt] = [next, present, now.getTime()]
   }
 
-  async function lookAgain(): Promise<void> {
-    try {
-      await look()
-      isFailing = false
-    } catch (err) {
-      if (!isFailing) log.warn({ err }, 'Could not read the listed pages. Will retry.')
-      isFailing = true
-    }
-    lookLater()
-  }
-
-  function lookLater(): void {
-    if (isClosed) return
-    timer = setTimeout(() => (looking = lookAgain()), untilNext(lookMs))
-    timer.unref()
-  }
-
-  let looking = look()
-  await looking
-  lookLater()
-  return {
-    current: () => links,
-    async close() {
-      isClosed = true
-      clearTimeout(timer)
-      await looking
-    },
-  }
+  await look()
+  const { close } = lookAgainEvery(lookMs, look, (err) =>
+    log.warn({ err }, 'Could not read the listed pages. Will retry.'),
+  )
+  return { current: () => links, close }
 }

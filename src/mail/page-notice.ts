@@ -1,3 +1,4 @@
+import { dateOf } from '../durations.ts'
 import { assembleReport, type MessageCopy, type ReportEnvelope } from './arf.ts'
 import { defanged } from './feedback-text.ts'
 import { cleanLine, fact, wrap } from './text.ts'
@@ -209,9 +210,9 @@ const roleNames: Record<StopperRole, string> = {
 function whatHappened({ type, imitates, reports, firstSeen, lastSeen }: PageFacts): string {
   const messages =
     reports === 1
-      ? `An email message that was reported to us on ${day(lastSeen)} leads its reader`
-      : `${reports} email messages that were reported to us from ${day(firstSeen)} to ` +
-        `${day(lastSeen)} lead their readers`
+      ? `An email message that was reported to us on ${dateOf(lastSeen)} leads its reader`
+      : `${reports} email messages that were reported to us from ${dateOf(firstSeen)} to ` +
+        `${dateOf(lastSeen)} lead their readers`
   if (type === 'malware') return `${messages} to this page, which spreads malware.`
   const does = imitates === undefined ? 'deceives people' : `pretends to be ${cleanLine(imitates)}`
   return `${messages} to this page. The sender ${does}.`
@@ -382,8 +383,4 @@ function defangedText(text: string): string {
 /** The date and the hour. */
 function hour(date: Date): string {
   return `${date.toISOString().slice(0, 16)}Z (to the hour)`
-}
-
-function day(date: Date): string {
-  return date.toISOString().slice(0, 10)
 }

@@ -1,4 +1,4 @@
-import { HOUR_MS } from '../durations.ts'
+import { hourOf } from '../durations.ts'
 import type { Concealer } from '../evidence/conceal.ts'
 import { parseIp } from '../mail/ip.ts'
 import { registrableDomain } from '../mail/address.ts'
@@ -44,6 +44,7 @@ export async function composeNotice(input: NoticeInput): Promise<FeedbackMail> {
     ...page,
     ...written,
     host: askedAbout(written.url, page),
+    // The second of a delivery would lead its sender to the recipient.
     firstSeen: hourOf(page.firstSeen),
     lastSeen: hourOf(page.lastSeen),
   }
@@ -82,11 +83,6 @@ export async function composeNotice(input: NoticeInput): Promise<FeedbackMail> {
       subject: facts.host,
     },
   }
-}
-
-/** The second of a delivery would lead its sender to the recipient. */
-function hourOf(date: Date): Date {
-  return new Date(Math.floor(date.getTime() / HOUR_MS) * HOUR_MS)
 }
 
 function writtenAnswers(

@@ -141,11 +141,9 @@ async function convertIn(tx: Db, row: SecretRow, { secret, at }: { secret: KeyRi
   const found = await listSealedRows(tx, kind, { afterId: state.afterId, limit: BATCH })
   let rows = 0
   for (const { id, sealed: old } of found) {
-    const about = { purpose: sealedFor[kind], owner: id }
-    if (isSealedNow(old, about, secret)) continue
-    const opened = openBytes(old, about, secret)
-    if (!opened) continue
-    await replaceSealed(tx, kind, { id, sealed: sealBytes(opened, about, secret), old })
+    const sealed = sealedAgain(old, { purpose: sealedFor[kind], owner: id }, secret)
+    if (!sealed) continue
+    await replaceSealed(tx, kind, { id, sealed, old })
     rows += 1
   }
   const afterId = found.at(-1)?.id ?? state.afterId
@@ -158,9 +156,14 @@ async function convertIn(tx: Db, row: SecretRow, { secret, at }: { secret: KeyRi
 /** Encrypts again the keys of our accounts at partners, of which there are a few. */
 async function sealPartnerKeys(tx: Db, secret: KeyRing): Promise<void> {
   for (const partner of await listEnabledPartners(tx)) {
-    const about = { purpose: 'partner key', owner: partner.key } as const
-    const { sealedKey: old } = partner
-    const opened = old && !isSealedNow(old, about, secret) && openBytes(old, about, secret)
-    if (opened) await putPartner(tx, { ...partner, sealedKey: sealBytes(opened, about, secret) })
+    const { key: owner, sealedKey: old } = partner
+    const sealedKey = old && sealedAgain(old, { purpose: 'partner key', owner }, secret)
+    if (sealedKey) await putPartner(tx, { ...partner, sealedKey })
   }
+}
+
+/** Encrypts bytes again; undefined if they have the secret in force, or cannot be read. */
+function sealedAgain(old: Buffer, about: SealedFor, secret: KeyRing): Buffer | undefined {
+  const opened = isSealedNow(old, about, secret) ? undefined : openBytes(old, about, secret)
+  return opened && sealBytes(opened, about, secret)
 }

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
-import { dateOf } from '../durations.ts'
+import { dateOf, hourOf } from '../durations.ts'
 import { parseIp } from '../mail/ip.ts'
 import { uuidOf } from '../world.ts'
-import { type FedPage, hourOf } from './page-feed.ts'
+import type { FedPage } from './page-feed.ts'
 
 /** The installation that publishes a feed, and the time of the edition. */
 export type MispSource = { publicUrl: string; madeAt: Date }

@@ -1,4 +1,4 @@
-import { dateOf, HOUR_MS } from '../durations.ts'
+import { dateOf, hourOf } from '../durations.ts'
 import { csvLine } from '../mail/csv.ts'
 import { parseIp } from '../mail/ip.ts'
 
@@ -48,11 +48,6 @@ export function feedEntry(page: FedPage, id: string): FeedEntry {
     confirmed_at: `${hourOf(page.confirmedAt).toISOString().slice(0, 19)}Z`,
     confidence: confidences[page.confirmedBy],
   }
-}
-
-/** Returns the start of the hour. */
-export function hourOf(at: Date): Date {
-  return new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS)
 }
 
 const csvColumns = [

@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../durations.ts'
+import { retryAfter } from '../../durations.ts'
 import { isPublicName } from '../../mail/address.ts'
 import { addressScope, type IpAddress, parseIp } from '../../mail/ip.ts'
 import type { Fetch } from '../guarded-http.ts'
@@ -74,7 +74,6 @@ export type RequestLimits = { timeoutMs: number; bodyBytesMax: number }
 
 export type RequestTools = { fetch: Fetch; now: Date; limits: RequestLimits }
 
-const RETRY_AFTER_MS_MAX = DAY_MS
 const jsonTypes = /^application\/(?:rdap\+json|json)\s*(?:;|$)/i
 
 /**
@@ -123,19 +122,6 @@ function answeredByStatus(answer: Response, url: URL, now: Date): JsonAnswer | u
   }
   if (status >= 500) return { is: 'failed', why: `it answered ${status}` }
   return { is: 'unreadable', why: `it answered ${status}` }
-}
-
-/**
- * Parses seconds or a date (RFC 9110 §10.2.3) and returns milliseconds, between a second and a day.
- * Undefined when it is neither.
- */
-export function retryAfter(value: string | null, now: Date): number | undefined {
-  if (value === null) return undefined
-  const waitMs = /^\s*\d{1,9}\s*$/.test(value)
-    ? Number(value) * 1_000
-    : Date.parse(value) - now.getTime()
-  if (Number.isNaN(waitMs)) return undefined
-  return Math.min(Math.max(waitMs, 1_000), RETRY_AFTER_MS_MAX)
 }
 
 async function readBounded(answer: Response, bytesMax: number): Promise<string | undefined> {

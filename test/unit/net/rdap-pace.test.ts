@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { retryAfter } from '../../../src/net/rdap/get-json.ts'
+import { retryAfter } from '../../../src/durations.ts'
 import { createPace } from '../../../src/net/rdap/rdap.ts'
 
 const start = new Date('2026-11-20T12:00:00Z')
