@@ -13,7 +13,9 @@ test('other mail gets its verdict while files arrive that are expensive to read'
   expect(check.beside.bombs).toBeGreaterThan(3)
   expect([check.without.unanswered, check.beside.unanswered]).toEqual([0, 0])
   expect([work.without.unanswered, work.beside.unanswered]).toEqual([0, 0])
-  expect(work.beside.ms.max).toBeLessThan(work.without.ms.max + 2_000)
+  // Most mails do not notice, and one that comes behind all bombs at once waits seconds, not 30.
+  expect(work.beside.ms.p50).toBeLessThan(work.without.ms.p50 + 1_000)
+  expect(work.beside.ms.max).toBeLessThan(work.without.ms.max + 5_000)
   expect(Math.max(check.beside.megabytes, work.beside.megabytes)).toBeLessThan(700)
 })
 
