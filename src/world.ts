@@ -35,6 +35,45 @@ export function untilNext(ms: number): number {
   return left < ms / 2 ? left + ms : left
 }
 
+/** Work that repeats in rounds until it is closed. */
+export type Rounds = { close: () => Promise<void> }
+
+/**
+ * Runs one round after another until closed. Each round returns the pause before the next one, in
+ * milliseconds. A round must not reject; a long one can check `isClosed`. `firstMs` is the pause
+ * before the first round. The pauses end with the process, unless `keepsAlive` is set.
+ */
+export function runRounds(
+  round: (isClosed: () => boolean) => Promise<number>,
+  { firstMs = 0, keepsAlive = false } = {},
+): Rounds {
+  let isClosed = false
+  let wake: () => void = () => undefined
+  const pause = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      if (!keepsAlive) timer.unref()
+      wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  const run = async () => {
+    for (let pauseMs = firstMs; !isClosed;) {
+      if (pauseMs > 0) await pause(pauseMs)
+      if (!isClosed) pauseMs = await round(() => isClosed)
+    }
+  }
+  const running = run()
+  return {
+    async close() {
+      isClosed = true
+      wake()
+      await running
+    },
+  }
+}
+
 /** Returns the result of a promise, or `late` when it takes longer than `waitMs`. */
 export async function inTime<T, Late>(
   asking: Promise<T>,

@@ -1,6 +1,6 @@
 import type { App } from '../app.ts'
 import { insertSample } from '../db/activity.ts'
-import { systemElapsed, uuidv7 } from '../world.ts'
+import { runRounds, systemElapsed, uuidv7 } from '../world.ts'
 import { slotStart, TICK_MS } from './slots.ts'
 import { type Tally, tally } from './tally.ts'
 import { writeActivity } from './write-activity.ts'
@@ -25,9 +25,6 @@ export function keepActivity(app: Needs, name: string): { close: () => Promise<v
   const storeSample = createSampler(app, name, tally)
   let isWriter = false
   let ticksUntilLook = 1
-  let isClosed = false
-  let timer: NodeJS.Timeout | undefined
-  let running = Promise.resolve()
 
   async function write(): Promise<void> {
     try {
@@ -39,31 +36,24 @@ export function keepActivity(app: Needs, name: string): { close: () => Promise<v
     }
   }
 
-  /** Runs `work` some time after the start of the next tick. */
-  function after(ms: number, work: () => Promise<void>, next: () => void): void {
+  /** Returns the time until some time after the start of the next tick. */
+  function untilAfter(ms: number): number {
     const now = app.clock().getTime()
-    const wait = slotStart(now - ms + EARLY_MS, TICK_MS) + TICK_MS + ms - now
-    timer = setTimeout(() => {
-      running = work().then(() => {
-        if (!isClosed) next()
-      })
-    }, wait)
-    timer.unref()
+    return slotStart(now - ms + EARLY_MS, TICK_MS) + TICK_MS + ms - now
   }
-  const sampling = () =>
-    after(
-      0,
-      () => storeSample('ended'),
-      () => (--ticksUntilLook > 0 ? sampling() : writing()),
-    )
-  const writing = () => after(isWriter ? writeAfterMs.next : writeAfterMs.instead, write, sampling)
-  sampling()
+  const sampleOrWrite = async () => {
+    if (ticksUntilLook > 0) {
+      await storeSample('ended')
+      ticksUntilLook--
+    } else await write()
+    if (ticksUntilLook > 0) return untilAfter(0)
+    return untilAfter(isWriter ? writeAfterMs.next : writeAfterMs.instead)
+  }
+  const rounds = runRounds(sampleOrWrite, { firstMs: untilAfter(0) })
 
   return {
     async close() {
-      isClosed = true
-      clearTimeout(timer)
-      await running
+      await rounds.close()
       await storeSample('present')
     },
   }

@@ -15,10 +15,9 @@ import { complainer } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { shingleHash } from '../pieces/shingles/hash.ts'
 import { pairTypes, pieceTypes } from '../pieces/shingles/piece-types.ts'
-import { type Clock, untilNext } from '../world.ts'
+import { type Clock, type Rounds, runRounds, untilNext } from '../world.ts'
 import { wholePairKey } from './keys.ts'
 import type { CounterReader, Point } from './reader.ts'
-import { type Rounds, runRounds } from './run-roll-ups.ts'
 
 /** Pair types that are counted for a campaign besides its reports. */
 const pairs = {
@@ -174,13 +173,16 @@ const PAUSE_MS = 5_000
  */
 export function runReporterDayCounts(app: { pool: Pool; clock: Clock; log: Logger }): Rounds {
   const complain = complainer(app, 'Could not update the statistics of reporters. Will retry.')
-  return runRounds(async (isClosed) => {
-    const counted = await countReporterDays(app.pool, app.clock, isClosed).catch(
-      (error: unknown) => {
-        complain(error)
-        return 0
-      },
-    )
-    return counted > 0 ? PAUSE_MS / 5 : untilNext(PAUSE_MS)
-  })
+  return runRounds(
+    async (isClosed) => {
+      const counted = await countReporterDays(app.pool, app.clock, isClosed).catch(
+        (error: unknown) => {
+          complain(error)
+          return 0
+        },
+      )
+      return counted > 0 ? PAUSE_MS / 5 : untilNext(PAUSE_MS)
+    },
+    { keepsAlive: true },
+  )
 }

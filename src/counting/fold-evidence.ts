@@ -45,7 +45,7 @@ import {
   type Witness,
 } from '../verdict/reputation/karma.ts'
 import type { Subject } from '../verdict/reputation/subject.ts'
-import { type Clock, untilNext, uuidTime } from '../world.ts'
+import { type Clock, type Rounds, runRounds, untilNext, uuidTime } from '../world.ts'
 import { circleOfAccount } from './circles.ts'
 import {
   type Evidence,
@@ -56,7 +56,7 @@ import {
   unpackEvidence,
   WHOLE_PART,
 } from './evidence.ts'
-import { inGroups, type Rounds, runRounds } from './run-roll-ups.ts'
+import { inGroups } from './run-roll-ups.ts'
 
 type Desk = {
   karmas: Map<string, KarmaRow>
@@ -293,12 +293,9 @@ function gather(reports: readonly PackedReport[]): Map<bigint, Gathered> {
   const gathered = new Map<bigint, Gathered>()
   for (const { piece, subjects } of reports) {
     for (const { key, subject } of subjects) {
-      const one = gathered.get(key)
-      if (!one) gathered.set(key, { subject, pieces: [piece] })
-      else {
-        one.subject ??= subject
-        one.pieces.push(piece)
-      }
+      const one = gathered.getOrInsertComputed(key, () => ({ subject, pieces: [] }))
+      one.subject ??= subject
+      one.pieces.push(piece)
     }
   }
   return gathered
@@ -370,13 +367,16 @@ export function runFolds({ pool, clock, log }: { pool: Pool; clock: Clock; log: 
     return { folded, left: waiting - folded }
   }
 
-  return runRounds(async (isClosed) => {
-    const { folded, left } = await foldAll(isClosed).catch((error: unknown) => {
-      complain(error)
-      return { folded: 0, left: 0 }
-    })
-    return folded > 0 && left >= BYTES_MANY ? 0 : untilNext(PAUSE_MS)
-  })
+  return runRounds(
+    async (isClosed) => {
+      const { folded, left } = await foldAll(isClosed).catch((error: unknown) => {
+        complain(error)
+        return { folded: 0, left: 0 }
+      })
+      return folded > 0 && left >= BYTES_MANY ? 0 : untilNext(PAUSE_MS)
+    },
+    { keepsAlive: true },
+  )
 }
 
 /**

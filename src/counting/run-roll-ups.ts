@@ -6,44 +6,10 @@ import type { Pool } from '../db/pool.ts'
 import { isDistributed } from '../db/prepared.ts'
 import { complainer, reasonOf, sqlState } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import { type Clock, untilNext, uuidTime } from '../world.ts'
+import { type Clock, type Rounds, runRounds, untilNext, uuidTime } from '../world.ts'
 import { createGates, FILTER_BYTES } from './gate.ts'
 import { allShards } from './keys.ts'
 import { rollUp, spreadReports } from './roll-up.ts'
-
-/** Work that repeats in rounds until it is closed. */
-export type Rounds = { close: () => Promise<void> }
-
-/**
- * Runs one round after another until closed. Each round returns the pause before the next one, in
- * milliseconds. A round must not reject; a long one can check `isClosed`.
- */
-export function runRounds(round: (isClosed: () => boolean) => Promise<number>): Rounds {
-  let isClosed = false
-  let wake: () => void = () => undefined
-  const pause = (ms: number) =>
-    new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
-  const run = async () => {
-    while (!isClosed) {
-      const pauseMs = await round(() => isClosed)
-      if (pauseMs > 0 && !isClosed) await pause(pauseMs)
-    }
-  }
-  const running = run()
-  return {
-    async close() {
-      isClosed = true
-      wake()
-      await running
-    },
-  }
-}
 
 type Needs = { pool: Pool; clock: Clock; log: Logger }
 
@@ -119,10 +85,13 @@ export function runRollUps({ pool, clock, log }: Needs): Rounds {
     }
     return entries
   }
-  return runRounds(async (isClosed) => {
-    const entries = await rollUpShards(isClosed).catch(failed)
-    return entries >= ENTRIES_MANY ? 0 : untilNext(PAUSE_MS)
-  })
+  return runRounds(
+    async (isClosed) => {
+      const entries = await rollUpShards(isClosed).catch(failed)
+      return entries >= ENTRIES_MANY ? 0 : untilNext(PAUSE_MS)
+    },
+    { keepsAlive: true },
+  )
 }
 
 /** Returns backlogs in groups of at most `bytesMax` to process together, in the same order. */

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { sqlState } from '../errors.ts'
-import { inTime, untilNext } from '../world.ts'
+import { inTime, type Rounds, runRounds, untilNext } from '../world.ts'
 import type { Db } from './pool.ts'
 import { prepared } from './prepared.ts'
 
@@ -84,7 +84,7 @@ export async function follow<Setting extends keyof Versions>(
   db: Db,
   setting: Setting,
   { load, afterwards, onFailure }: Followed<Versions[Setting]>,
-): Promise<{ close: () => Promise<void> }> {
+): Promise<Rounds> {
   let seen: { version: Versions[Setting] } | undefined
 
   async function look(reading: Promise<Versions>): Promise<void> {
@@ -106,36 +106,19 @@ export function lookAgainEvery(
   pauseMs: number,
   look: () => Promise<void>,
   onFailure: (error: unknown) => void,
-): { close: () => Promise<void> } {
-  let [isClosed, isFailing] = [false, false]
-  let timer: NodeJS.Timeout | undefined
-  let looking: Promise<void> | undefined
-
-  async function lookAgain(): Promise<void> {
+): Rounds {
+  let isFailing = false
+  const lookAgain = async (isClosed: () => boolean) => {
     try {
       await look()
       isFailing = false
     } catch (error) {
-      if (!isFailing && !isClosed) onFailure(error)
+      if (!isFailing && !isClosed()) onFailure(error)
       isFailing = true
     }
-    lookLater()
+    return untilNext(pauseMs)
   }
-
-  function lookLater(): void {
-    if (isClosed) return
-    timer = setTimeout(() => (looking = lookAgain()), untilNext(pauseMs))
-    timer.unref()
-  }
-
-  lookLater()
-  return {
-    async close() {
-      isClosed = true
-      clearTimeout(timer)
-      await looking
-    },
-  }
+  return runRounds(lookAgain, { firstMs: untilNext(pauseMs) })
 }
 
 const lostSocket = new Set([

@@ -19,7 +19,7 @@ import { parseTagList } from '../mail/dkim-signature.ts'
 import { createResolver } from '../net/resolver.ts'
 import { findSpoolFault, readSpool, spoolHangs } from '../outage/spool.ts'
 import type { WorkerState } from '../queue/boss.ts'
-import { type Clock, type Resolve, systemElapsed, untilNext, uuidv7 } from '../world.ts'
+import { type Clock, type Resolve, runRounds, systemElapsed, untilNext, uuidv7 } from '../world.ts'
 
 /** What one process knows and the database does not. A fact is absent if it does not apply. */
 export type ProcessFacts = {
@@ -81,13 +81,11 @@ export function startHeartbeats(app: Needs, name: string, duty = ''): Heartbeats
     startedAt,
   }
   const collector = createCollector(app, name)
-  let isClosed = false
   let firstAt: number | undefined
   /** By how much our clock is ahead of that of the database. */
   let aheadSeconds: number | undefined
-  let timer: NodeJS.Timeout | undefined
 
-  async function beat(): Promise<void> {
+  async function beat(): Promise<number> {
     try {
       const facts = { ...collector.facts(), ...workOf(app), secrets: app.config.secret.names }
       const [now, sentAt] = [app.clock(), systemElapsed()]
@@ -101,18 +99,14 @@ export function startHeartbeats(app: Needs, name: string, duty = ''): Heartbeats
       // The condition "database" shows the outage.
       app.log.debug({ reason: reasonOf(error) }, 'Could not store the heartbeat. Will retry.')
     }
-    if (isClosed) return
-    timer = setTimeout(() => (beating = beat()), untilNext(BEAT_MS))
-    timer.unref()
+    return untilNext(BEAT_MS)
   }
 
-  let beating = beat()
+  const beats = runRounds(beat)
   return {
     id: its.id,
     async close() {
-      isClosed = true
-      clearTimeout(timer)
-      await beating
+      await beats.close()
       collector.close()
       await stopHeartbeat(app.pool, its.id).catch(() => undefined)
     },

@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import { findAlarms, type StoredAlarms } from '../db/alarm-watch.ts'
 import type { Outage } from '../outage/outage.ts'
-import { inTime, systemElapsed, untilNext } from '../world.ts'
+import { inTime, runRounds, systemElapsed, untilNext } from '../world.ts'
 import type { AlarmState } from './alarms.ts'
 import { type ConditionCode, conditionCodes, type Level, worstLevel } from './conditions.ts'
 
@@ -39,8 +39,6 @@ export function createLastKnown(
   let health: EvaluatedHealth | undefined
   let unanswered: Date | undefined
   let asking: { answer: Promise<boolean>; since: number } | undefined
-  let isClosed = false
-  let timer: NodeJS.Timeout | undefined
 
   async function ask(): Promise<boolean> {
     unanswered ??= clock()
@@ -67,20 +65,10 @@ export function createLastKnown(
     return { silentSince: isAnswered ? undefined : (unanswered ?? outage.since()), health }
   }
 
-  function refresh(): void {
-    if (isClosed) return
-    timer = setTimeout(() => void read().then(refresh), untilNext(REFRESH_MS))
-    timer.unref()
-  }
-
-  refresh()
-  return {
-    read,
-    close() {
-      isClosed = true
-      clearTimeout(timer)
-    },
-  }
+  const refreshing = runRounds(() => read().then(() => untilNext(REFRESH_MS)), {
+    firstMs: untilNext(REFRESH_MS),
+  })
+  return { read, close: () => void refreshing.close() }
 }
 
 function healthOf({ watched }: AlarmState, at: Date): EvaluatedHealth {

@@ -3,7 +3,7 @@ import { claimAlarms, keepAlarms, releaseAlarms } from '../db/alarm-watch.ts'
 import { reasonOf } from '../errors.ts'
 import { callOperator } from '../net/operator-http.ts'
 import { phrase } from '../phrase.ts'
-import { inTime, untilNext, uuidv7 } from '../world.ts'
+import { inTime, runRounds, untilNext, uuidv7 } from '../world.ts'
 import { composeNotice } from './alarm-text.ts'
 import { type AlarmState, decideAlarms, emptyAlarmState } from './alarms.ts'
 import type { Channel } from './channels.ts'
@@ -30,22 +30,13 @@ type Tools = { channels: readonly Channel[]; readHealth: ReadHealth }
 /** Evaluates the conditions every ten seconds and sends alarms, until closed. */
 export function runAlarms(app: Needs, tools: Tools): { close: () => Promise<void> } {
   const watch = createAlarmWatch(app, tools)
-  let isClosed = false
-  let timer: NodeJS.Timeout | undefined
-
-  async function evaluateAgain(): Promise<void> {
+  const rounds = runRounds(async () => {
     await watch.evaluate().catch((err: unknown) => app.log.error({ err }, 'Could not send alarms.'))
-    if (isClosed) return
-    timer = setTimeout(() => (evaluating = evaluateAgain()), untilNext(EVALUATE_MS))
-    timer.unref()
-  }
-
-  let evaluating = evaluateAgain()
+    return untilNext(EVALUATE_MS)
+  })
   return {
     async close() {
-      isClosed = true
-      clearTimeout(timer)
-      await evaluating
+      await rounds.close()
       await watch.release()
     },
   }

@@ -1,10 +1,9 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import type { App } from '../app.ts'
 import { startOneJob, startPostponedJobs } from '../db/jobs.ts'
 import { claimTrial, endPause, type MailRelay, noteReachable } from '../db/mail-relay.ts'
 import { inTransaction } from '../db/pool.ts'
 import { reasonOf } from '../errors.ts'
-import { systemRandom } from '../world.ts'
+import { type Rounds, runRounds, systemRandom } from '../world.ts'
 import type { Attempt, RelayGate } from './relay-gate.ts'
 import { mailQueueNames, resumedQueueNames } from './queues.ts'
 import type { SendOutcome } from './relay-memory.ts'
@@ -44,36 +43,21 @@ const READ_MS = 5_000
  * Watches our mail server in a process that sends mail: notices that it hangs, tries it every few
  * seconds while sending is paused, and has one mail sent when it answers.
  */
-export function startRelayWatch(
-  app: Needs,
-  relay: RelayGate,
-  probe: Probe,
-): { close: () => Promise<void> } {
-  const ending = new AbortController()
-  const { signal } = ending
+export function startRelayWatch(app: Needs, relay: RelayGate, probe: Probe): Rounds {
   const look = openLook(app, relay, probe)
   let readAt = Number.NEGATIVE_INFINITY
   let isPaused = false
-  const run = async () => {
-    while (!signal.aborted) {
-      const now = app.clock()
-      if (isPaused || hasStalled(relay, now) || now.getTime() - readAt >= READ_MS) {
-        readAt = now.getTime()
-        isPaused = await look().catch((error: unknown) => {
-          app.log.warn({ reason: reasonOf(error) }, 'Could not watch the mail server.')
-          return false
-        })
-      }
-      await wait(LOOK_MS, undefined, { signal, ref: false }).catch(() => undefined)
+  return runRounds(async () => {
+    const now = app.clock()
+    if (isPaused || hasStalled(relay, now) || now.getTime() - readAt >= READ_MS) {
+      readAt = now.getTime()
+      isPaused = await look().catch((error: unknown) => {
+        app.log.warn({ reason: reasonOf(error) }, 'Could not watch the mail server.')
+        return false
+      })
     }
-  }
-  const running = run()
-  return {
-    close: () => {
-      ending.abort()
-      return running
-    },
-  }
+    return LOOK_MS
+  })
 }
 
 /** Returns a function that looks once; its result is whether the next look is urgent. */

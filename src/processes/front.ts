@@ -54,11 +54,7 @@ export async function openFront(
   }
 
   const { forward, refusal } = createForwarder(main, { link, spool, log })
-  const stop = new AbortController()
-  const running = [
-    repeat(() => CONFIRM_MS, confirm, stop.signal, ignore),
-    repeat(() => FORWARD_MS, forward, stop.signal, ignore),
-  ]
+  const running = [repeat(() => CONFIRM_MS, confirm), repeat(() => FORWARD_MS, forward)]
   const obstacle = () => (link.since() ? watched.reason() : refusal())
   const front = { ...lookUps, link, obstacle }
   return {
@@ -66,8 +62,7 @@ export async function openFront(
     standIn: {
       tools: { outage: endlessOutage(app.clock()), callers, spool, front },
       async close() {
-        stop.abort()
-        await Promise.all(running)
+        await Promise.all(running.map((one) => one.close()))
         await link.close()
         await spool.close()
         await app.pool.end()
@@ -75,8 +70,6 @@ export async function openFront(
     },
   }
 }
-
-const ignore = () => undefined
 
 type Forwarding = { link: Outage; spool: Spool; log: Logger }
 

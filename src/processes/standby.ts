@@ -1,5 +1,4 @@
 import path from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import type { App, AppConfig } from '../app.ts'
 import type { Config } from '../config.ts'
 import { isOutage } from '../db/follow.ts'
@@ -13,7 +12,7 @@ import { openSpool, type Spool, type SpoolEntry } from '../outage/spool.ts'
 import { Boss } from '../queue/boss.ts'
 import type { Front } from '../web/site.ts'
 import { takeSpooled } from '../reports/take-spooled.ts'
-import { systemClock, untilNext } from '../world.ts'
+import { type Rounds, runRounds, systemClock, untilNext } from '../world.ts'
 import { keyRingOf } from './keep-secret.ts'
 import { takeSpooledMail } from './receive/keep-mail.ts'
 
@@ -37,11 +36,9 @@ export async function openStandby(app: App, name: string): Promise<Standby> {
   const outage = createOutage(app, watchedDatabase(app.config), onBegin)
   const callers = await createCallers(askDatabase(app, outage), callersFile(folder, name))
   const spool = openSpool({ ...app, folder, bytesMax })
-  const stop = new AbortController()
-  const every = (ms: () => number, work: () => Promise<void>) =>
-    repeat(ms, work, stop.signal, (error) => {
-      if (!isOutage(error)) app.log.error(withoutData(error), 'Could not empty the spool.')
-    })
+  const complain = (error: unknown) => {
+    if (!isOutage(error)) app.log.error(withoutData(error), 'Could not empty the spool.')
+  }
 
   async function take(): Promise<void> {
     if (outage.since()) return
@@ -50,31 +47,29 @@ export async function openStandby(app: App, name: string): Promise<Standby> {
   }
 
   const running = [
-    every(() => CONFIRM_MS, callers.confirm),
-    every(() => (outage.since() ? TAKE_MS.away : TAKE_MS.usual), take),
+    repeat(() => CONFIRM_MS, callers.confirm, complain),
+    repeat(() => (outage.since() ? TAKE_MS.away : TAKE_MS.usual), take, complain),
   ]
   return {
     tools: { outage, callers, spool },
     async close() {
-      stop.abort()
-      await Promise.all(running)
+      await Promise.all(running.map((one) => one.close()))
       await outage.close()
       await spool.close()
     },
   }
 }
 
-/** Does the work again and again with pauses of `ms()` (see `untilNext`), until the signal. */
-export async function repeat(
+/** Does the work again and again with pauses of `ms()` (see `untilNext`). */
+export function repeat(
   ms: () => number,
   work: () => Promise<void>,
-  signal: AbortSignal,
-  onError: (error: unknown) => void,
-): Promise<void> {
-  while (!signal.aborted) {
-    await work().catch(onError)
-    await wait(untilNext(ms()), undefined, { signal, ref: false }).catch(() => undefined)
-  }
+  onError?: (error: unknown) => void,
+): Rounds {
+  return runRounds(async () => {
+    await work().catch(onError ?? (() => undefined))
+    return untilNext(ms())
+  })
 }
 
 function askDatabase(app: App, outage: Outage) {
