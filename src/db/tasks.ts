@@ -8,6 +8,7 @@ const waiting = (now: Date) => ({
   deletions: sql`proposed_deletions where expires_at > ${now}`,
   enrollments: sql`enrollment_requests where state = 'proven'`,
   delistings: sql`delisting_requests where state = 'open'`,
+  phishingPages: sql`pages where state = 'seen'`,
   proposals: sql`marketer_proposals where state = 'open'`,
   heldFeedback: sql`feedback_reports where state = 'held'`,
   refusedFeedback: sql`feedback_reports where state = 'refused'`,

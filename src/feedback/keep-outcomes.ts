@@ -151,6 +151,8 @@ function countMarked(marked: Marked, sent: readonly Sent[]): void {
     const outcome = outcomes.get(feedbackName(one))
     if (!outcome || outcome.isShadowed) continue
     tally.count(`desks/${outcome.state}/${one.consumerId}`)
+    // What is sent or refused is counted with the mails themselves.
+    if (outcome.state === 'held') tally.count('mail/feedback/held')
     if (outcome.state !== 'sent') continue
     tally.time('reports/time', outcome.at.getTime() - uuidTime(one.reportId).getTime())
   }

@@ -15,8 +15,7 @@ export type SampleBatch = {
 /**
  * The activity of the sample reports from `from` to `to`, with invented traffic beside it, so that
  * each graph shows what it is for: checks of mail servers, accounts, queues, processes, and answers
- * of abuse desks. Feedback counts as sent here, though that of a trial is held. The same batches
- * give the same activity.
+ * of abuse desks. The same batches give the same activity.
  */
 export function sampleActivity(
   batches: readonly SampleBatch[],
@@ -81,11 +80,11 @@ function ofReports({ reports, desks }: Arrived, nth: number): Count[] {
       [`reports/kind/${kind}`, 1],
       [`reports/channel/${channel}`, 1],
     ]),
-    ...desks.map((desk): Count => [`desks/sent/${desk}`, 1]),
+    ...desks.map((desk): Count => [`desks/held/${desk}`, 1]),
     ...answered.map((desk): Count => [`desks/answered/${desk}`, 1]),
-    ['mail/feedback/sent', desks.length],
+    ['mail/feedback/held', desks.length],
     ['mail/feedback/bounced', desks.length > 0 ? isRare(nth, 1, 0.1) : 0],
-    ['mail/letter/sent', letters],
+    ['mail/letter/held', letters],
     ['mail/letter/refused', letters > 0 ? isRare(nth, 2, 0.05) : 0],
     ['mail/answered/resolved', answered.length],
     ['mail/answered/not-ours', desks.length > 0 ? isRare(nth, 3, 0.08) : 0],

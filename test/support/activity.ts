@@ -14,7 +14,7 @@ function namesOf(desks: readonly string[]) {
   const each = (start: string, ends: readonly string[]) => ends.map((end) => `${start}/${end}`)
   const queues = ['analyze-report', 'find-contact', 'forward-report', 'send-letter', 'keep-house']
   const processes = ['web', 'work', 'count', 'receive', 'check']
-  const results = ['sent', 'refused', 'bounced']
+  const results = ['sent', 'refused', 'bounced', 'held']
   return {
     rates: [
       ...each('reports/channel', ['api', 'form', 'mail', 'signaler']),

@@ -27,6 +27,8 @@ type ChartDefinition = {
   unit: GraphUnit
   /** Whether the series are parts of a whole, and are drawn as areas that add up. */
   isWhole: boolean
+  /** Whether it is left out if nothing was counted. */
+  isOptional?: true
   /** The address of the list of what happened until an instant, newest first. */
   behind?: ((until: Date) => string) | undefined
 }
@@ -64,7 +66,7 @@ export const activityGroups: readonly ActivityGroup[] = [
     key: 'mail',
     families: ['mail'],
     charts: [
-      rates('feedback', 'mail/feedback/', outbox('sent')),
+      rates('feedback', 'mail/feedback/', outbox('')),
       rates('letters', 'mail/letter/', letters),
       parts('unsent', 'mail/unsent/', 'items'),
       rates('answers', 'mail/answered/', inbox),
@@ -75,6 +77,7 @@ export const activityGroups: readonly ActivityGroup[] = [
     families: ['desks'],
     charts: [
       rates('desks-sent', 'desks/sent/', outbox('sent')),
+      { ...rates('desks-held', 'desks/held/', outbox('held')), isOptional: true },
       rates('desks-bounced', 'desks/bounced/', outbox('bounced')),
       rates('desks-refused', 'desks/refused/', outbox('refused')),
       rates('desks-answered', 'desks/answered/', inbox),
@@ -115,7 +118,7 @@ export const activityGroups: readonly ActivityGroup[] = [
 ]
 
 function rates(key: string, series: string, behind?: ChartDefinition['behind']): ChartDefinition {
-  return { key, series, of: 'rates', unit: 'rate', isWhole: true, behind }
+  return { key, series, of: 'rates', unit: 'events', isWhole: true, behind }
 }
 
 function states(key: string, series: string, unit: ChartDefinition['unit']): ChartDefinition {
@@ -135,9 +138,7 @@ function durations(
   return { key, series, of: 'durations', unit: 'time', isWhole: false, behind }
 }
 
-const TICKS_PER_MINUTE = 6
-
-/** A series of a chart: its name, and its value in a slot, in events per minute or its own unit. */
+/** A series of a chart: its name, and its value in a slot: the number of events, or a state. */
 type Line = {
   name: string
   /** The page of what the line is about. */
@@ -158,7 +159,10 @@ export type DrawnActivity = {
 }
 
 export function drawGroup(group: ActivityGroup, drawn: DrawnActivity): Graph[] {
-  return group.charts.map((chart) => drawChart(chart, chartTitle(group, chart, drawn), drawn))
+  return group.charts.flatMap((chart) => {
+    const one = drawChart(chart, chartTitle(group, chart, drawn), drawn)
+    return chart.isOptional && one.isEmpty ? [] : [one]
+  })
 }
 
 function chartTitle(
@@ -176,24 +180,23 @@ function drawChart(chart: ChartDefinition, title: string, drawn: DrawnActivity):
   const texts = textsIn(language)
   const lines = linesOf(chart, drawn)
   const raw = lines.map(({ valueIn }) => slots.map((slot) => slot && valueIn(slot)))
-  const { name, format, factor, rounds } = unitOf(chart.unit, largest(raw.flat()) ?? 0, language)
-  const scaled = (values: GraphValues) =>
-    values.map((value) => (value === undefined ? undefined : value * factor))
-  const shown = (value: number | undefined) => (value === undefined ? '–' : format(value * factor))
-  const isRate = chart.of === 'rates'
-  const totals = lines.map(({ valueIn }) => eventsIn(wholeOf(drawn), valueIn))
+  const { name, format, rounds } = unitOf(chart.unit, stepMs, language)
+  const shown = (value: number | undefined) => (value === undefined ? '–' : format(value))
+  const isCount = chart.of === 'rates'
+  const whole = wholeOf(drawn)
+  const totals = lines.map(({ valueIn }) => (whole && valueIn(whole)) ?? 0)
   const number = formatters.getNumberFormat(locales[language])
   const figuresOf = (values: GraphValues, total: number) => {
     const now = shown(values.findLast((value) => value !== undefined))
     const mean = shown(meanOf(values))
-    return [isRate ? number.format(Math.round(total)) : now, mean, shown(largest(values))]
+    return [isCount ? number.format(Math.round(total)) : now, mean, shown(largest(values))]
   }
   return graph({
-    ...{ id: `chart-${chart.key}`, title, unit: name, format, rounds, least: 1e-3, language },
+    ...{ id: `chart-${chart.key}`, title, unit: name, format, rounds, language },
+    least: isCount ? 1 : 1e-3,
     shape: chart.isWhole ? 'areas' : 'lines',
     time: equalSteps(from, stepMs, slots.length),
-    // The total of a rate is a number of events; the other figures are rates.
-    heads: isRate
+    heads: isCount
       ? [
           texts('chart.total'),
           `${texts('activity.average')} ${name}`,
@@ -201,8 +204,8 @@ function drawChart(chart: ChartDefinition, title: string, drawn: DrawnActivity):
         ]
       : [texts('activity.now'), texts('activity.average'), texts('activity.maximum')],
     series: lines.map(({ name: its, href, tone, valueIn }, at) => ({
-      ...{ name: its, href, tone, values: scaled(raw[at] ?? []) },
-      before: before && scaled(before.slots.map((slot) => slot && valueIn(slot))),
+      ...{ name: its, href, tone, values: raw[at] ?? [] },
+      before: before?.slots.map((slot) => slot && valueIn(slot)),
       figures: figuresOf(raw[at] ?? [], totals[at] ?? 0),
     })),
     sum: {
@@ -215,18 +218,10 @@ function drawChart(chart: ChartDefinition, title: string, drawn: DrawnActivity):
     marks,
     listed: listed(drawn).map(({ slot, ...range }) => ({
       ...range,
-      values: scaled(lines.map(({ valueIn }) => slot && valueIn(slot))),
+      values: lines.map(({ valueIn }) => slot && valueIn(slot)),
       href: slot && chart.behind?.(range.to),
     })),
   })
-}
-
-/** The number of events in a slot, by their rate per minute. */
-export function eventsIn(
-  slot: Slot | undefined,
-  rateIn: (slot: Slot) => number | undefined,
-): number {
-  return slot ? ((rateIn(slot) ?? 0) * slot.ticks) / TICKS_PER_MINUTE : 0
 }
 
 function largest(values: GraphValues): number | undefined {
@@ -292,23 +287,23 @@ function linesOf(chart: ChartDefinition, drawn: DrawnActivity): Line[] {
     .sort((one, other) => other.mean - one.mean || (one.name < other.name ? -1 : 1))
   const [shown, rest] = [known.slice(0, plainTones.length), known.slice(plainTones.length)]
   const lines = shown.map(({ name, href, id }, at): Line => {
-    return { name, href, tone: plainTones[at] ?? 'rest', valueIn: (slot) => meanIn(slot, of, id) }
+    return { name, href, tone: plainTones[at] ?? 'rest', valueIn: (slot) => amountIn(slot, of, id) }
   })
   if (rest.length === 0) return lines
   const texts = textsIn(drawn.language)
   const name = texts(chart.isWhole ? 'activity.rest' : 'activity.restMost', { n: rest.length })
-  const valueIn = (slot: Slot) => {
-    const values = rest.map(({ id }) => meanIn(slot, of, id))
+  const ofRest = (slot: Slot) => {
+    const values = rest.map(({ id }) => amountIn(slot, of, id))
     return chart.isWhole ? sumsOf(values.map((value) => [value]))[0] : largest(values)
   }
-  return [...lines, { name, tone: 'rest', valueIn }]
+  return [...lines, { name, tone: 'rest', valueIn: ofRest }]
 }
 
-/** The mean of a series in a slot, per minute if it is a rate. */
-export function meanIn(slot: Slot, of: 'rates' | 'states', id: number): number | undefined {
+/** The number of events of a series in a slot, or the mean of a state. */
+export function amountIn(slot: Slot, of: 'rates' | 'states', id: number): number | undefined {
   const mean = slot[of].get(id)?.mean
-  // Without a point, a rate is zero and a state unknown.
-  return of === 'states' ? mean : (mean ?? 0) * TICKS_PER_MINUTE
+  // Without a point, there were no events, and a state is unknown.
+  return of === 'states' ? mean : (mean ?? 0) * slot.ticks
 }
 
 /** The median and the 99th percentile of a histogram, in seconds. */

@@ -34,6 +34,7 @@ const tasks: readonly (readonly [of: keyof TaskCounts, path: string])[] = [
   ['deletions', '/deletions'],
   ['enrollments', '/consumers/requests'],
   ['delistings', '/delistings'],
+  ['phishingPages', '/pages'],
   ['proposals', '/marketers/proposals'],
   ['unreadMail', '/inbox'],
   ['heldFeedback', '/outbox?state=held'],
@@ -78,6 +79,8 @@ async function describeSite(
     readMarks(site.pool, week),
     readTop(site, now),
   ])
+  const waitingNow = queues.reduce((sum, { ready, deferred }) => sum + ready + deferred, 0)
+
   const events = shownMarks(marks, { health, span: week, language })
   return {
     now,
@@ -96,8 +99,8 @@ async function describeSite(
     unsent: mail.waiting
       .filter(({ state }) => state !== 'held')
       .map(({ kind, state, mails }) => unsentLine(texts, { kind, state, n: mails })),
-    ...{ queues, mail, deadLetterQueue, counting: countingOf(counted), top },
-    overview: await overview(now, { events, language }),
+    ...{ queues, waitingNow, mail, deadLetterQueue, counting: countingOf(counted), top },
+    overview: await overview(now, { events, waitingNow, language }),
     events: events.toReversed().slice(0, EVENTS),
   }
 }
@@ -120,7 +123,8 @@ function isBad(level: Level): boolean {
 type TopLine = { name: string; href: string | undefined; count: number; before: number }
 
 /** The largest campaigns, networks and desks of the day, with their numbers of the day before. */
-async function readTop({ pool }: Pick<Site, 'pool'>, now: Date) {
+async function readTop({ pool, config }: Pick<Site, 'pool' | 'config'>, now: Date) {
+  const outcome = config.smtpUrl === undefined ? 'held' : 'sent'
   const today = dateOf(now)
   const dayBefore = dateOf(new Date(now.getTime() - DAY_MS))
   const end = new Date(Math.floor(now.getTime() / TOTALS_STEP_MS) * TOTALS_STEP_MS)
@@ -139,9 +143,10 @@ async function readTop({ pool }: Pick<Site, 'pool'>, now: Date) {
   const first = new Map(heads.map(({ id, firstReportId }) => [id, firstReportId]))
   const reports = await listReportsByIds(pool, [...first.values()])
   const subjects = new Map(reports.map(({ id, subject }) => [id, subject]))
-  const desks = topOf('desks/sent/', totals, earlier)
+  const desks = topOf(`desks/${outcome}/`, totals, earlier)
   const consumers = await listConsumersByIds(pool, desks.map(({ name }) => name).filter(isUuid))
   return {
+    outcome,
     campaigns: campaigns.map(({ campaignId, reports: count }): TopLine => ({
       ...{
         name: subjects.get(first.get(campaignId) ?? '') ?? '',

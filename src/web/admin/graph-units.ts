@@ -1,8 +1,8 @@
-import { DAY_SECONDS } from '../../durations.ts'
+import { DAY_MS, DAY_SECONDS, HOUR_MS, MINUTE_MS } from '../../durations.ts'
 import { duration, type Language, locales, textsIn, timeUnits } from '../../texts/messages.ts'
 
-/** What the values of a graph are; a rate is given per minute. */
-export type GraphUnit = 'rate' | 'items' | 'time' | 'bytes' | 'cores'
+/** What the values of a graph are; events are counted in each step of the graph. */
+export type GraphUnit = 'events' | 'items' | 'time' | 'bytes' | 'cores'
 
 /** Round distances between grid lines of times, in seconds: a minute to some months. */
 const roundTimes = [
@@ -11,32 +11,30 @@ const roundTimes = [
 ]
 
 /**
- * How values up to `largest` are shown: the name of the unit, empty if each value has it; a factor
- * for the values; and their format, the same for the axis, the legend and the cursor.
+ * How the values of a graph with steps of `stepMs` are shown: the name of the unit, empty if each
+ * value has it, and their format, the same for the axis, the legend and the cursor.
  */
-export function unitOf(unit: GraphUnit, largest: number, language: Language) {
+export function unitOf(unit: GraphUnit, stepMs: number, language: Language) {
   const texts = textsIn(language)
   const counts = (value: number) => shortNumber(value, language)
   switch (unit) {
-    case 'rate': {
-      const [period, factor] = rates.find(([, one]) => largest * one >= 1) ?? lastRate
-      return { name: texts(`activity.per.${period}`), factor, format: counts }
+    case 'events': {
+      const [period, lengthMs] = stepUnits.find(([, one]) => stepMs % one === 0) ?? lastUnit
+      return { name: texts(`activity.each.${period}`, { n: stepMs / lengthMs }), format: counts }
     }
     case 'items':
-      return { name: '', factor: 1, format: counts }
+      return { name: '', format: counts }
     case 'cores':
-      return { name: texts('activity.cores'), factor: 1, format: counts }
+      return { name: texts('activity.cores'), format: counts }
     case 'bytes':
-      return { name: '', factor: 1, format: (value: number) => bytes(value, language) }
-    case 'time': {
-      const format = (value: number) => seconds(value, language)
-      return { name: '', factor: 1, format, rounds: roundTimes }
-    }
+      return { name: '', format: (value: number) => bytes(value, language) }
+    case 'time':
+      return { name: '', format: (value: number) => seconds(value, language), rounds: roundTimes }
   }
 }
 
-const lastRate = ['day', 1_440] as const
-const rates = [['minute', 1], ['hour', 60], lastRate] as const
+const lastUnit = ['second', 1_000] as const
+const stepUnits = [['day', DAY_MS], ['hour', HOUR_MS], ['minute', MINUTE_MS], lastUnit] as const
 
 function few(value: number, language: Language): string {
   return numbersOf[language].few.format(value)

@@ -6,7 +6,7 @@ import { formatters, type Language, locales, textsIn } from '../../texts/message
 import { type Graph, graph, type GraphValues } from '../pages/graph.ts'
 import { equalSteps } from '../pages/graph-time.ts'
 import type { Site } from '../site.ts'
-import { eventsIn, meanIn, secondsIn } from './activity-charts.ts'
+import { amountIn, secondsIn } from './activity-charts.ts'
 import { type GraphUnit, unitOf } from './graph-units.ts'
 
 const families = ['reports', 'mail', 'queues'] as const
@@ -23,23 +23,24 @@ type Ids = Activity['ids']
 
 /** A graph of one value of the whole site. */
 type OverviewGraph = {
-  key: 'reports' | 'forwarded' | 'sent' | 'waiting'
+  key: 'reports' | 'forwarded' | 'sent' | 'held' | 'waiting'
   unit: GraphUnit
   /** The page with the same in detail. */
   group: 'reports' | 'mail' | 'queues'
-  /** What stands above the graph: the events of the day, the value of the day, or the present. */
+  /** What stands above the graph: the events or the value of the day, or what is so at present. */
   headline: 'total' | 'whole' | 'now'
   valueIn: (slot: Slot, ids: Ids) => number | undefined
 }
 
-const graphs: readonly OverviewGraph[] = [
+/** The graphs of a site that sends mail, or of one that holds all of it. */
+const graphsOf = (outcome: 'sent' | 'held'): readonly OverviewGraph[] => [
   {
-    ...{ key: 'reports', unit: 'rate', group: 'reports', headline: 'total' },
+    ...{ key: 'reports', unit: 'events', group: 'reports', headline: 'total' },
     valueIn: (slot, ids) => sumIn(slot, 'rates', ids, 'reports/channel/'),
   },
   {
-    ...{ key: 'sent', unit: 'rate', group: 'mail', headline: 'total' },
-    valueIn: (slot, ids) => sumIn(slot, 'rates', ids, 'mail/feedback/sent'),
+    ...{ key: outcome, unit: 'events', group: 'mail', headline: 'total' },
+    valueIn: (slot, ids) => sumIn(slot, 'rates', ids, `mail/feedback/${outcome}`),
   },
   {
     ...{ key: 'forwarded', unit: 'time', group: 'reports', headline: 'whole' },
@@ -56,7 +57,7 @@ function seriesOf(ids: Ids, start: string): [string, number][] {
 }
 
 function sumIn(slot: Slot, of: 'rates' | 'states', ids: Ids, start: string): number | undefined {
-  const values = seriesOf(ids, start).flatMap(([, id]) => meanIn(slot, of, id) ?? [])
+  const values = seriesOf(ids, start).flatMap(([, id]) => amountIn(slot, of, id) ?? [])
   return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0)
 }
 
@@ -67,7 +68,8 @@ type Shown = { chart: Graph; href: string; headline: string; usual: string | und
  * usual at the same time of day in the week before. What was usual changes slowly, so it is kept
  * for half an hour.
  */
-export function createOverview({ pool }: Pick<Site, 'pool'>) {
+export function createOverview({ pool, config }: Pick<Site, 'pool' | 'config'>) {
+  const graphs = graphsOf(config.smtpUrl === undefined ? 'held' : 'sent')
   let known: { at: number; usual: Promise<Usual | undefined> } | undefined
   const usualAt = (span: Span, since: Date, now: Date) => {
     if (known?.at !== span.to.getTime()) {
@@ -82,12 +84,18 @@ export function createOverview({ pool }: Pick<Site, 'pool'>) {
     const from = new Date(span.from.getTime() - DAYS * DAY_MS)
     if (since.getTime() > span.from.getTime() - DAYS_MIN * DAY_MS) return undefined
     const before = { ...span, from, to: span.from }
-    return usualOf(await readActivity(pool, families, before, now), span)
+    return usualOf(graphs, await readActivity(pool, families, before, now), span)
   }
 
   return async (
     now: Date,
-    { events, language }: { events: readonly { at: Date; text: string }[]; language: Language },
+    {
+      events,
+      waitingNow,
+      language,
+    }: Omit<Given, 'activity' | 'usual' | 'marks'> & {
+      events: Given['marks']
+    },
   ): Promise<Shown[]> => {
     const since = await findFirstSlot(pool)
     if (!since) return []
@@ -101,19 +109,31 @@ export function createOverview({ pool }: Pick<Site, 'pool'>) {
       isWhole ? usualAt(span, since, now) : undefined,
     ])
     const marks = events.filter(({ at }) => at >= span.from && at < span.to)
-    return graphs.map((one) =>
-      drawn(one, { activity, usual: usual?.get(one.key), marks, language }),
-    )
+    const elapsed = (now.getTime() - span.to.getTime()) / span.stepMs + 1
+    return graphs.map((one) => {
+      const its = usual?.get(one.key)
+      return drawn(one, {
+        ...{ activity, marks, waitingNow, language },
+        usual: its && one.headline === 'total' ? untilNow(its, elapsed) : its,
+      })
+    })
   }
 }
 
-/** What was usual: the range of the values at each step, and of the headlines of whole days. */
-type Usual = ReadonlyMap<
-  OverviewGraph['key'],
-  { low: GraphValues; high: GraphValues; days: readonly number[] }
->
+/** What is usual until now: the last step has not ended, and only a part of it is counted. */
+function untilNow(usual: UsualValues, elapsed: number): UsualValues {
+  const partly = (values: GraphValues) => {
+    const last = values.at(-1)
+    return [...values.slice(0, -1), last && last * elapsed]
+  }
+  return { ...usual, low: partly(usual.low), high: partly(usual.high) }
+}
 
-function usualOf({ slots, ids }: Activity, span: Span): Usual {
+/** What was usual: the range of the values at each step, and of the headlines of whole days. */
+type UsualValues = { low: GraphValues; high: GraphValues; days: readonly number[] }
+type Usual = ReadonlyMap<OverviewGraph['key'], UsualValues>
+
+function usualOf(graphs: readonly OverviewGraph[], { slots, ids }: Activity, span: Span): Usual {
   const steps = (span.to.getTime() - span.from.getTime()) / span.stepMs
   return new Map(
     graphs.map((one) => {
@@ -145,23 +165,15 @@ function rangeAt(values: GraphValues, step: number, steps: number): [number, num
   return low === undefined || high === undefined ? undefined : [low, high]
 }
 
-/** What stands above the graph of some slots; undefined if nothing is stored for most of them. */
+/** The value of a day in some slots; undefined if nothing is stored for most of them. */
 function headlineOf(
-  { headline, valueIn }: OverviewGraph,
+  { valueIn }: OverviewGraph,
   slots: readonly (Slot | undefined)[],
   ids: Ids,
 ): number | undefined {
   const known = slots.filter((slot) => slot !== undefined)
   if (known.length < slots.length / 2) return undefined
-  const [whole, last] = [mergeSlots(known), known.at(-1)]
-  switch (headline) {
-    case 'total':
-      return eventsIn(whole, (slot) => valueIn(slot, ids))
-    case 'whole':
-      return valueIn(whole, ids)
-    case 'now':
-      return last && valueIn(last, ids)
-  }
+  return valueIn(mergeSlots(known), ids)
 }
 
 /** What is usual at the end of the day. */
@@ -169,38 +181,45 @@ function nowOf(usual: Given['usual']): number[] {
   return [usual?.low.at(-1), usual?.high.at(-1)].filter((value) => value !== undefined)
 }
 
+const headlines = { total: 'dashboard.inDay', now: 'dashboard.atPresent' } as const
+
 type Given = {
   activity: Activity
-  usual: { low: GraphValues; high: GraphValues; days: readonly number[] } | undefined
+  usual: UsualValues | undefined
   marks: readonly { at: Date; text: string }[]
+  /** The number of waiting jobs, as in the list of queues. */
+  waitingNow: number
   language: Language
 }
 
-function drawn(one: OverviewGraph, { activity, usual, marks, language }: Given): Shown {
+function drawn(one: OverviewGraph, { activity, usual, marks, waitingNow, language }: Given): Shown {
   const { slots, ids, from, stepMs } = activity
   const texts = textsIn(language)
-  const raw = slots.map((slot) => slot && one.valueIn(slot, ids))
-  const all = [...raw, ...(usual?.high ?? [])].filter((value) => value !== undefined)
-  const unit = unitOf(one.unit, Math.max(0, ...all), language)
-  const scaled = (values: GraphValues) =>
-    values.map((value) => (value === undefined ? undefined : value * unit.factor))
+  const unit = unitOf(one.unit, stepMs, language)
   const count = formatters.getNumberFormat(locales[language])
   const shown = (value: number) =>
     one.headline === 'whole' ? unit.format(value) : count.format(Math.round(value))
   const headline = (value: number) =>
-    one.headline === 'total' ? texts('dashboard.inDay', { n: shown(value) }) : shown(value)
-  const value = headlineOf(one, slots, ids)
+    one.headline === 'whole' ? shown(value) : texts(headlines[one.headline], { n: shown(value) })
+  const value = one.headline === 'now' ? waitingNow : headlineOf(one, slots, ids)
   const title = texts(`dashboard.graphs.${one.key}`)
   const days = one.headline === 'now' ? nowOf(usual) : (usual?.days ?? [])
   return {
     chart: graph({
       ...{ id: `overview-${one.key}`, title, unit: unit.name, format: unit.format, language },
-      ...{ rounds: unit.rounds, least: one.unit === 'items' ? 1 : 1e-3, shape: 'lines', marks },
+      ...{ rounds: unit.rounds, least: one.unit === 'time' ? 1e-3 : 1, shape: 'lines', marks },
       time: equalSteps(from, stepMs, slots.length),
       heads: [],
-      series: [{ name: title, tone: 'one', values: scaled(raw), figures: [] }],
+      series: [
+        {
+          name: title,
+          tone: 'one',
+          values: slots.map((slot) => slot && one.valueIn(slot, ids)),
+          figures: [],
+        },
+      ],
       band: usual?.high.some(Boolean)
-        ? { name: texts('dashboard.usual'), low: scaled(usual.low), high: scaled(usual.high) }
+        ? { name: texts('dashboard.usual'), low: usual.low, high: usual.high }
         : undefined,
       listed: [],
     }),

@@ -99,7 +99,7 @@ test('graphs show the sample reports on their days, and every graph has somethin
   }
   const shown = activityGroups.flatMap(({ charts }) => charts.map(({ series }) => series))
   const empty = shown.filter((series) => ![...ids.keys()].some((name) => name.startsWith(series)))
-  expect(empty).toEqual(['desks/bounced/', 'desks/refused/'])
+  expect(empty).toEqual(['desks/sent/', 'desks/bounced/', 'desks/refused/'])
 })
 
 /** The numbers of rows of the tables that reports, campaigns, abuse desks and graphs are in. */

@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { ensureConsumers } from '../../../src/db/consumers.ts'
 import { countTasks } from '../../../src/db/tasks.ts'
+import { createReadHealth } from '../../../src/health/read-health.ts'
 import { menuFor } from '../../../src/web/admin/menu.ts'
 import { seedActivity } from '../../support/activity.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
@@ -40,9 +41,43 @@ test('the dashboard draws the last day beside what is usual, and names networks'
   expect(page.match(/<figure class="graph small">/g)).toHaveLength(4)
   // Each has a band of what is usual, and its range in words.
   expect(page.match(/<path class="band" d="M/g)).toHaveLength(4)
-  expect(page).toMatch(/<strong>[\d,]+<\/strong> <small class="quiet">usually [\d,]+ to [\d,]+</)
+  expect(page).toMatch(
+    /<strong>[\d,]+ now<\/strong> <small class="quiet">usually [\d,]+ to [\d,]+</,
+  )
   expect(page).toMatch(/AS64500 Example Net<\/bdi><\/td><td class="number"[^>]*>[\d,]+<\/td>/)
   expect(page).toMatch(/gone@n\.example<\/bdi><\/a><\/td>.*<td class="number nowrap"[^>]*>[+−]\d+%/)
+})
+
+test('what is held is called held, and as many jobs wait as the queues have', async () => {
+  await site.app.boss.insert('find-contact', [{ data: {} }, { data: {} }])
+  // The queues are read every two seconds.
+  const page = await vi.waitFor(
+    async () => {
+      const shown = await dashboard()
+      expect(shown).toMatch(/<strong>2 now</)
+      return shown
+    },
+    { timeout: 10_000, interval: 200 },
+  )
+  expect(page).toMatch(/>Feedback reports held<.*?<strong>[\d,]+ in 24 hours</s)
+  expect(page).toMatch(/Abuse teams, last 24 hours<.*?>Held<.*?gone@n\.example/s)
+  expect(page).not.toMatch(/reports sent|>Sent</)
+  expect(page).toMatch(/Queues: 2 jobs wait; 1 of \d+ have jobs/)
+})
+
+test('the dashboard counts pages to confirm, and checks without an answer', async () => {
+  await pool.query(
+    `insert into pages (id, key, url, host, scope, type, state, through, shared, first_seen,
+       last_seen, reports)
+     values (gen_random_uuid(), 'k', 'http://h.example/', 'h.example', 'host', 'phishing', 'seen',
+       '{}', false, now(), now(), 1)`,
+  )
+  const page = await dashboard()
+  expect(page).toContain('<a href="/admin/pages">1 phishing page to confirm or clear</a>')
+  const { conditions } = await createReadHealth(site.app)()
+  const unknown = conditions.filter(({ level }) => level === 'unknown').length
+  expect(unknown).toBeGreaterThan(1)
+  expect(page).toContain(`<a href="/admin/health">${unknown} checks have no answer yet</a>`)
 })
 
 test('an event tells open pages that the dashboard has changed', async () => {

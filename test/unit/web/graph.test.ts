@@ -48,15 +48,15 @@ test('the cursor reads what the axis and the legend say, in the same words', () 
   expect(lines[0]?.text).toBe('0 s')
 })
 
-test('numbers have prefixes of SI, and a rate is per minute, hour or day', () => {
+test('numbers have prefixes of SI, and events are counted in each step', () => {
   const { format } = unitOf('items', 0, 'en')
   expect([0.5, 999, 1_234, 12_345, 4e7, 1.2e9].map(format)).toEqual([
     ...['0.5', '999', '1,234', '12.3 k', '40 M', '1.2 G'],
   ])
-  const rate = (largest: number) => unitOf('rate', largest, 'en')
-  expect(rate(3)).toMatchObject({ name: 'per minute', factor: 1 })
-  expect(rate(0.1)).toMatchObject({ name: 'per hour', factor: 60 })
-  expect(rate(1e-3)).toMatchObject({ name: 'per day', factor: 1_440 })
+  const named = (stepMs: number) => unitOf('events', stepMs, 'en').name
+  expect([20_000, 600_000, 3_600_000, 2 * 86_400_000].map(named)).toEqual([
+    ...['in each 20 seconds', 'in each 10 minutes', 'in each hour', 'in each 2 days'],
+  ])
   const bytes = unitOf('bytes', 0, 'en').format
   expect([999, 2e8, 4e9].map(bytes)).toEqual(['999 B', '200 MB', '4 GB'])
 })
