@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import type { Db } from './pool.ts'
 import { prepared } from './prepared.ts'
-import { named, rowsOf, valuesOf } from './rows.ts'
+import { named, rowOf, rowsOf, valuesOf } from './rows.ts'
 
 export type QueueBacklog = {
   name: string
@@ -153,11 +153,14 @@ export async function startOneJob(
   return rows.length > 0 ? 'busy' : 'none'
 }
 
-/** Whether a job of a queue is being worked on. */
-export async function hasActiveJob(db: Db, name: string): Promise<boolean> {
-  const { rows } = await db.query(sql`
-    select from pgboss.job where name = ${name} and state = 'active' limit 1`)
-  return rows.length > 0
+/** Returns when the latest job of a queue started and ended; `endedAt` is null while it runs. */
+export function findLastRun(
+  db: Db,
+  name: string,
+): Promise<{ startedAt: Date; endedAt: Date | null } | undefined> {
+  return rowOf(db)`
+    select started_on as "startedAt", completed_on as "endedAt" from pgboss.job
+    where name = ${name} and started_on is not null order by started_on desc limit 1`
 }
 
 /** Returns which queues have a job that a worker could take now. */

@@ -4,8 +4,20 @@ import { type Condition, definitionOf } from './conditions.ts'
 
 type Reader = { texts: Texts; language: Language }
 
-/** Returns when a condition is a warning and when it is critical, in words. */
-export function shownBounds({ code, unit, bounds }: Condition, reader: Reader) {
+/**
+ * Returns when a condition is a warning and when it is critical, in words: `always` and `never` if
+ * it is bad without a value, so that no bound matters.
+ */
+export function shownBounds({ code, level, value, unit, bounds }: Condition, reader: Reader) {
+  if (value === null && (level === 'warning' || level === 'critical')) {
+    const [always, never] = [
+      reader.texts('health.bounds.always'),
+      reader.texts('health.bounds.never'),
+    ]
+    return level === 'warning'
+      ? { warning: always, critical: never }
+      : { warning: never, critical: always }
+  }
   const side = definitionOf(code).isLowBad ? 'below' : 'from'
   const shown = (n: number | null) =>
     n === null

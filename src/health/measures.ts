@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import type { StoredAlarms } from '../db/alarm-watch.ts'
 import { listShardBacklogs } from '../db/counter-rows.ts'
-import { hasActiveJob, listBacklogs } from '../db/jobs.ts'
+import { findLastRun, listBacklogs } from '../db/jobs.ts'
 import {
   countFailedReports,
   findInboundTimes,
@@ -156,10 +156,14 @@ async function late(queue: string, all: Measuring, since: Date | null): Promise<
   return unlessPaused(waiting(await unlessSample(since, all), all.now), queue, await all.controls)
 }
 
-/** The sample data of a trial is dated back: while it is added, it only seems to have waited. */
-async function unlessSample(since: Date | null, { db, now }: Measuring): Promise<Date | null> {
-  const isLong = since !== null && secondsSince(since, now) > DAY_SECONDS
-  return isLong && (await hasActiveJob(db, fillSamplesName)) ? null : since
+/**
+ * The sample data of a trial is dated back, so it only seems to have waited: what is older than the
+ * start of the work that adds it counts from the end of that work.
+ */
+async function unlessSample(since: Date | null, { db }: Measuring): Promise<Date | null> {
+  const filling = since && (await findLastRun(db, fillSamplesName))
+  if (!filling || since >= filling.startedAt) return since
+  return filling.endedAt
 }
 
 function unknown(reason: Measurement['reason'], cause?: Cause): Promise<Measurement> {

@@ -89,13 +89,26 @@ test('a report that waits for analysis ages, also when it is analyzed again', as
   await receivedMinutesAgo(12)
   const late = await conditionNow('reports-analyzed')
   expect(late).toMatchObject({ level: 'critical', said: expect.stringContaining('11 min') })
-  await receivedMinutesAgo(30 * 24 * 60)
+  // What is dated back by sample data waits from the end of the work that adds it.
   await pool.query(`
     insert into pgboss.job (name, data, state, started_on)
-    values ('${fillSamplesName}', '{}', 'active', now())`)
+    values ('${fillSamplesName}', '{}', 'active', now() - interval '20 minutes')`)
   expect(await conditionNow('reports-analyzed')).toMatchObject({ level: 'critical' })
-  await pool.query('update report_events set at = $1', [minutesAgo(30 * 24 * 60)])
-  expect(await conditionNow('reports-analyzed')).toMatchObject({ level: 'ok', value: 0 })
+  const datedMinutesAgo = async (minutes: number) => {
+    await receivedMinutesAgo(minutes)
+    await pool.query('update report_events set at = $1', [minutesAgo(minutes)])
+  }
+  for (const minutes of [5 * 60, 30 * 24 * 60]) {
+    await datedMinutesAgo(minutes)
+    expect(await conditionNow('reports-analyzed')).toMatchObject({ level: 'ok', value: 0 })
+  }
+  await pool.query(
+    `update pgboss.job set state = 'completed', completed_on = now() - interval '3 minutes'
+     where name = $1`,
+    [fillSamplesName],
+  )
+  const after = await conditionNow('reports-analyzed')
+  expect(after).toMatchObject({ level: 'warning', said: expect.stringContaining('3 min') })
   await pool.query(`delete from pgboss.job where name = '${fillSamplesName}'`)
   expect(await conditionNow('reports-analyzed')).toMatchObject({ level: 'critical' })
   await pool.query(`update reports set state = 'failed'`)
