@@ -38,12 +38,21 @@ test('an open dashboard shows a fault within seconds, without a reload', async (
 })
 
 test('without JavaScript the menu works by keyboard on a phone', async () => {
-  const viewport = { width: 360, height: 740 }
+  const viewport = { width: 360, height: 800 }
   const { page } = await openPage(browser, { javaScriptEnabled: false, viewport })
   await signIn(page)
+  // One line opens the menu, so that the content begins in the first third.
+  for (const path of ['/admin', '/admin/activity', '/admin/health', '/admin/pages']) {
+    await page.goto(`${site.url}${path}`)
+    expect((await page.locator('h1').boundingBox())?.y).toBeLessThan(800 / 3)
+  }
   await page.goto(`${site.url}/admin`)
   const menu = page.locator('nav.menu')
-  expect(await menu.locator('summary').count()).toBe(5)
+  const line = menu.locator('summary', { hasText: 'Administration: Dashboard' })
+  expect(await menu.getByRole('link', { name: 'Dashboard' }).isVisible()).toBe(false)
+  await line.press('Enter')
+  expect(await menu.getByRole('link', { name: 'Dashboard' }).isVisible()).toBe(true)
+  expect(await menu.locator('.group summary').count()).toBe(5)
   await menu.locator('summary', { hasText: 'Outgoing' }).focus()
   expect(await menu.getByRole('link', { name: 'Outbox' }).isVisible()).toBe(false)
   await page.keyboard.press('Enter')
@@ -51,12 +60,30 @@ test('without JavaScript the menu works by keyboard on a phone', async () => {
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
   await page.waitForURL(/\/admin\/outbox$/)
-  expect(await menu.locator('details[open]').count()).toBe(1)
+  await menu.locator('summary', { hasText: 'Administration: Outbox' }).press('Enter')
+  expect(await menu.locator('.group[open]').count()).toBe(1)
   expect(await menu.locator('[aria-current]').textContent()).toBe('Outbox')
   // Another group opens instead.
   await menu.locator('summary', { hasText: 'System' }).press('Enter')
-  expect(await menu.locator('details[open]').count()).toBe(1)
+  expect(await menu.locator('.group[open]').count()).toBe(1)
   expect(await menu.getByRole('link', { name: 'Activity' }).isVisible()).toBe(true)
+})
+
+test('on a wide screen the menu is open, and marks no page that it does not have', async () => {
+  const viewport = { width: 1280, height: 800 }
+  const { page } = await openPage(browser, { javaScriptEnabled: false, viewport })
+  await signIn(page)
+  const menu = page.locator('nav.menu')
+  for (const [path, current] of [
+    ['/admin', ['Dashboard']],
+    ['/admin/health', ['Health']],
+    ['/admin/nothing', []],
+  ] as const) {
+    await page.goto(`${site.url}${path}`)
+    expect(await menu.getByRole('link', { name: 'Dashboard' }).isVisible()).toBe(true)
+    expect(await menu.getByText('Administration').isVisible()).toBe(false)
+    expect(await menu.locator('a[aria-current]').allTextContents()).toEqual(current)
+  }
 })
 
 test.for([

@@ -63,20 +63,21 @@ const belongs: readonly (readonly [path: string, href: string])[] = [
 
 /**
  * The menu of the administration for a visitor who may read the pages for which `isShown` returns
- * true, and the page of the menu to which an address belongs.
+ * true, and the page of the menu to which an address belongs, if any.
  */
 export function menuFor(
   address: string,
   isShown: (href: string) => boolean,
-): { groups: (MenuGroup & { isCurrent: boolean })[]; current: string } {
+): { groups: (MenuGroup & { isCurrent: boolean })[]; current: string | undefined } {
   const path = new URL(address, 'http://site').pathname
   const isWithin = (href: string) => `${path}/`.startsWith(`${href}/`)
   const named = menu.flatMap(({ pages }) => pages)
   const other = belongs.find(([start]) => path.startsWith(start))?.[1]
-  const current = other ?? named.find(isWithin) ?? '/admin'
+  const current =
+    other ?? named.find(isWithin) ?? (/^\/admin\/?$/.test(path) ? '/admin' : undefined)
   const groups = menu.flatMap((group) => {
     const pages = group.pages.filter(isShown)
-    const isCurrent = pages.includes(current)
+    const isCurrent = pages.some((href) => href === current)
     return pages.length === 0 ? [] : [{ ...group, pages, isCurrent }]
   })
   return { groups, current }

@@ -21,8 +21,8 @@ test('with few events no figure is larger than their number', () => {
     activity: { from, stepMs: STEP_MS, slots, ids: new Map([['reports/channel/form', 1]]) },
     ...{ marks: [], names: new Map(), language: 'en' },
   })
-  expect(chart?.unit).toBe('in each 10 minutes')
-  expect(chart?.legend.heads[2]).toBe('Maximum in each 10 minutes')
+  expect(chart?.unit).toBe('in each 10\u00a0min')
+  expect(chart?.legend.heads[2]).toBe('Maximum in each 10\u00a0min')
   expect(chart?.legend.rows.map(({ figures }) => figures)).toEqual([['3', '1', '2']])
   expect(chart?.lines.map(({ text }) => text)).toEqual(['0', '1', '2'])
   // The table has the number of each longer range.

@@ -55,7 +55,7 @@ test('numbers have prefixes of SI, and events are counted in each step', () => {
   ])
   const named = (stepMs: number) => unitOf('events', stepMs, 'en').name
   expect([20_000, 600_000, 3_600_000, 2 * 86_400_000].map(named)).toEqual([
-    ...['in each 20 seconds', 'in each 10 minutes', 'in each hour', 'in each 2 days'],
+    ...['in each 20\u00a0s', 'in each 10\u00a0min', 'in each hour', 'in each 2 days'],
   ])
   const bytes = unitOf('bytes', 0, 'en').format
   expect([999, 2e8, 4e9].map(bytes)).toEqual(['999 B', '200 MB', '4 GB'])
