@@ -64,25 +64,7 @@ export async function readCampaignCounts(
   }
 }
 
-/**
- * Returns the number of distinct reporters of campaigns on one day of the last two weeks, by
- * campaign id.
- */
-export async function readReporters(
-  reader: CounterReader,
-  campaignIds: readonly string[],
-  day: string,
-): Promise<Map<string, number>> {
-  const counts = await Promise.all(
-    campaignIds.map(async (id) => {
-      const { days } = await reader.readSeries(keyOf('reporters', pieceOf(id)), 'reports')
-      return [id, days.find(({ startsAt }) => dateOf(startsAt) === day)?.unique ?? 0] as const
-    }),
-  )
-  return new Map(counts)
-}
-
-/** Complaints of a period, and of the period of the same length before it. */
+/** What was reported in a period, and in the period of the same length before it. */
 export type Growth = { now: number; before: number }
 
 /** Returns the complaints about campaigns in the last hour and in the hour before, by campaign. */

@@ -333,22 +333,50 @@ export function listCampaignDays(db: Db, campaignId: string): Promise<CampaignDa
 /** A campaign and its number of reports, as shown in a list. */
 export type CampaignLine = { campaignId: string; reports: number }
 
-/**
- * Returns a page of the campaigns of a day, the largest first; `after` is the last one of the
- * previous page.
- */
-export function listLargestCampaigns(
-  db: Db,
-  day: string,
-  page: { after: CampaignLine | undefined; limit: number },
-): Promise<CampaignLine[]> {
-  return rowsOf(db)`
+/** Returns the largest campaigns of a day, the largest first. */
+export function listLargestCampaigns(db: Db, day: string, limit: number): Promise<CampaignLine[]> {
+  return preparedRowsOf(db)`
     select campaign_id as "campaignId", reports from campaign_days
-    where day = ${day} and reports > 0
-      and (${page.after?.reports}::integer is null or reports <= ${page.after?.reports}::integer)
-      and (${page.after?.reports}::integer is null or reports < ${page.after?.reports}::integer
-        or campaign_id > ${page.after?.campaignId}::uuid)
-    order by reports desc, campaign_id limit ${page.limit}`
+    where day = ${day} and reports > 0 order by reports desc, campaign_id limit ${limit}`
+}
+
+/**
+ * Returns at most `limit` campaigns that were among the largest on any of the days, the largest
+ * first, by their reports on the days on which they were. Each day is read by its index alone.
+ */
+export async function listLargestOfDays(
+  db: Db,
+  days: readonly string[],
+  limit: number,
+): Promise<string[]> {
+  const sums = new Map<string, number>()
+  for (const day of days) {
+    for (const { campaignId, reports } of await listLargestCampaigns(db, day, limit)) {
+      sums.set(campaignId, (sums.get(campaignId) ?? 0) + reports)
+    }
+  }
+  const largest = [...sums].sort(([, one], [, other]) => other - one)
+  return largest.slice(0, limit).map(([campaignId]) => campaignId)
+}
+
+/**
+ * Returns the reports of campaigns from a day to the day `until`: `before` the day `split`, and
+ * from then to `now`. Campaigns without any are absent.
+ */
+export async function sumAround(
+  db: Db,
+  campaignIds: readonly string[],
+  { from, split, until }: Record<'from' | 'split' | 'until', string>,
+): Promise<Map<string, { now: number; before: number }>> {
+  const rows = await rowsOf(db)<{ campaignId: string; now: number; before: number }>`
+    select campaign_id as "campaignId",
+      coalesce(sum(reports) filter (where day >= ${split}), 0)::integer as now,
+      coalesce(sum(reports) filter (where day < ${split}), 0)::integer as before
+    from campaign_days
+    where campaign_id = any(${campaignIds}::uuid[]) and day between ${from} and ${until}
+      and reports > 0
+    group by campaign_id`
+  return new Map(rows.map(({ campaignId, now, before }) => [campaignId, { now, before }]))
 }
 
 /** Returns the numbers of reports of campaigns on a day; campaigns without any are absent. */

@@ -32,7 +32,11 @@ const more = [
   ...['ready', 'later', 'active', 'ended'].map(
     (state) => `/admin/queues/analyze-report?state=${state}`,
   ),
-  ...['/admin/reputations?name=100.64.7', '/admin/networks?ip=20.0.7.1'],
+  ...[
+    '/admin/reputations?name=100.64.7',
+    '/admin/networks?ip=20.0.7.1',
+    '/admin/campaigns?period=month',
+  ],
   ...['/admin/audit?text=nothing', '/admin/audit?action=suppress', '/admin/audit?check=1'],
   ...['/statistics.csv', '/healthz', '/metrics', '/lookup?q=100.64.0.7'],
 ]

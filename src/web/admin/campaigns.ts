@@ -1,4 +1,4 @@
-import { Router } from 'express'
+import { type Request, Router } from 'express'
 import { dateOf, DAY_MS } from '../../durations.ts'
 import { shownText } from '../../mail/text.ts'
 import {
@@ -6,22 +6,20 @@ import {
   type Growth,
   readCampaignCounts,
   readHourlyGrowth,
-  readReporters,
 } from '../../counting/campaign-counts.ts'
 import { type CounterReader, createCounterReader } from '../../counting/reader.ts'
 import { type KeptAnalysis, listPackedAnalyses, listVerdicts } from '../../db/analyses.ts'
 import {
   type CampaignDay,
   type CampaignHead,
-  type CampaignLine,
   countOrigins,
   findWitnesses,
   listCampaignDays,
   listCampaignHeads,
   listCampaignMembers,
-  listLargestCampaigns,
+  listLargestOfDays,
   listMemberIds,
-  listReportsOnDay,
+  sumAround,
   sumCampaignDays,
 } from '../../db/campaigns.ts'
 import { listCampaignDecisions } from '../../db/campaign-decisions.ts'
@@ -43,7 +41,7 @@ import type { Visit } from '../pages/visit.ts'
 import { searchParamsOf } from '../search-params.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { choiceOrFirstParam, digitsParam, listPage, uuidParam } from './list-page.ts'
+import { choiceOrFirstParam, choiceParam, digitsParam, listPage } from './list-page.ts'
 import { adminPage, type PageCall } from './page.ts'
 import { mostFrequent } from './reports.ts'
 
@@ -68,9 +66,10 @@ async function describeCampaign({ req, ...visit }: PageCall, site: Needs, reader
     listCampaignMembers(site.pool, campaign.id, { before, limit: CAMPAIGN_LINES + 1 }),
     listCampaignDecisions(site.pool, [campaign.id]),
   ])
-  const [content, sample] = await Promise.all([
+  const [content, sample, evidence] = await Promise.all([
     describeContent(newest, site),
     findSample([campaign.firstReportId, ...oldest], site),
+    describeEvidence(campaign, newest, visit.language, site),
   ])
   const page = pageOf(members, CAMPAIGN_LINES, (id) => ({ before: id }))
   return {
@@ -83,7 +82,7 @@ async function describeCampaign({ req, ...visit }: PageCall, site: Needs, reader
     decided: decisions.find(({ about }) => about === ''),
     resolved: decisions.filter(({ says }) => says === 'resolved'),
     classes: decidableClasses,
-    ...content,
+    ...{ evidence, ...content },
     sample,
     lines: await listFoundReports(site.pool, page.lines),
     ...{ first: visit.path, next: page.next && visit.path + page.next },
@@ -183,6 +182,38 @@ function asking(
   return { lines: lines.map((line) => ({ ...line, href: hrefOf(line.value) })), more }
 }
 
+/**
+ * What helps to decide: how the newest reports were judged, what their reporters say, and the signs
+ * in the first message. `suggests` is the class of more than half of these reports, if one can
+ * decide it.
+ */
+async function describeEvidence(
+  { id, firstReportId }: CampaignHead,
+  newest: readonly string[],
+  language: Language,
+  { pool, clock }: Needs,
+) {
+  const [reports, signs, [witness]] = await Promise.all([
+    listFoundReports(pool, newest),
+    listSigns([firstReportId], language, { pool, clock }),
+    findWitnesses(pool, [id]),
+  ])
+  const judged = reports.flatMap(({ verdictClass }) => verdictClass ?? [])
+  const classes = mostFrequent(judged, SHOWN).lines
+  const [first] = classes
+  const isMost = first && first.count * 2 > reports.length
+  return {
+    classes,
+    kinds: mostFrequent(
+      reports.map(({ kind }) => kind),
+      SHOWN,
+    ).lines,
+    signs: signs.get(firstReportId)?.signs ?? [],
+    independent: witness?.complainants ?? 0,
+    suggests: isMost ? decidableClasses.find((one) => one === first.value) : undefined,
+  }
+}
+
 type Details = Pick<KeptAnalysis['details'], 'headers' | 'links'>
 /** The subject and author of a report and the hosts of its links, without duplicates. */
 type Saying = { subject: string; author: string; hosts: string[] }
@@ -224,15 +255,17 @@ async function describeSample(report: Report, raw: Buffer) {
 /** Earlier than any stored data, and within the range of valid dates. */
 const FIRST_DAY = '2000-01-01'
 const LINES = 25
-/** Of so many of the largest campaigns of a day, those that grew most are shown. */
-const GROWING_AMONG = 100
+/** So many of the largest campaigns are compared; the last hour is read from counters. */
+const COMPARED = { days: 300, hour: 100 }
 const sorts = ['growth', 'reports'] as const
-const REPORTS_MAX = 2 ** 31 - 1
+const periods = ['week', 'month', 'day', 'hour'] as const
+/** Days of a period; the last hour may begin yesterday. */
+const lengths = { week: 7, month: 30, day: 1, hour: 2 }
+type Period = (typeof periods)[number]
 /** Limits of the counter cache: counts may be 5 seconds old. */
 const memory = { keysMax: 2_000, freshMs: 5_000 }
 
 export function campaignRoutes(site: Site): Router {
-  const { pool } = site
   const reader = createCounterReader(site, memory)
   const router = Router()
   router.use(
@@ -240,30 +273,25 @@ export function campaignRoutes(site: Site): Router {
       view: 'admin/campaigns',
       title: 'campaigns.title',
       filters: {
-        day: (text) => dayIn(text, dateOf(site.clock())).day,
+        period: choiceParam(periods),
+        day: (text) => (isDay(text, dateOf(site.clock())) ? text : undefined),
         sort: choiceOrFirstParam(sorts),
       },
-      cursor: { after: uuidParam, reports: digitsParam },
+      cursor: { from: digitsParam },
       linesMax: LINES,
-      read: async ({ day, sort, after, reports, limit }, { language }) => {
-        const isByGrowth = sort === 'growth'
-        const page = isByGrowth
-          ? { after: undefined, limit: GROWING_AMONG }
-          : { after: lineBefore(after, Number(reports)), limit }
-        const largest = await listLargestCampaigns(pool, day, page)
-        const grown = await withGrowth(largest, day, site, reader)
-        const lines = isByGrowth ? grown.toSorted(byGrowth).slice(0, LINES) : grown
-        return describe(lines, { day, language }, site, reader)
+      read: async ({ sort, from, limit }, { req, language }) => {
+        const grown = await listGrowth(chosenBy(req, site), site, reader)
+        const start = Math.min(Number(from ?? 0), grown.length)
+        const lines = grown.toSorted(sort === 'growth' ? byGrowth : bySize)
+        return describe(lines.slice(start, start + limit), start, language, site)
       },
-      next: ({ campaignId, reports }) => ({ after: campaignId, reports: String(reports) }),
+      next: ({ nth }) => ({ from: String(nth) }),
       data({ req, texts }) {
-        const today = dateOf(site.clock())
-        const { day, isFault } = dayIn(searchParamsOf(req).get('day') ?? '', today)
-        const dayBefore = daysAfter(day, -1)
+        const { period, day, today, isFault } = chosenBy(req, site)
         return {
           problems: isFault ? [texts('campaigns.wrongDay', { example: today })] : [],
-          ...{ day, today, sorts, among: GROWING_AMONG },
-          dayBefore: dayBefore < FIRST_DAY ? undefined : dayBefore,
+          ...{ period, periods, day, today, sorts, among: COMPARED },
+          dayBefore: day > FIRST_DAY ? daysAfter(day, -1) : undefined,
           dayAfter: day < today ? daysAfter(day, 1) : undefined,
         }
       },
@@ -282,40 +310,50 @@ export function campaignRoutes(site: Site): Router {
   return router
 }
 
-/** The day in an address; today if it is absent or wrong. */
-function dayIn(text: string, today: string): { day: string; isFault: boolean } {
-  const isFault = text !== '' && !isDay(text, today)
-  return { day: text === '' || isFault ? today : text, isFault }
+type Chosen = { period: Period; day: string }
+
+/** The period in an address and its last day. A named day is a period of its own. */
+function chosenBy(req: Request, { clock }: Needs): Chosen & { today: string; isFault: boolean } {
+  const params = searchParamsOf(req)
+  const [given, today] = [params.get('day') ?? '', dateOf(clock())]
+  const isNamed = isDay(given, today)
+  const period = isNamed ? 'day' : choiceOrFirstParam(periods)(params.get('period') ?? '')
+  return { period, day: isNamed ? given : today, today, isFault: given !== '' && !isNamed }
 }
 
-type GrowingLine = CampaignLine & { growth: Growth }
+type GrowingLine = Growth & { campaignId: string }
 
 /**
- * Adds to each campaign how it grew: today, in the last hour against the hour before; on an earlier
- * day, against the day before.
+ * The largest campaigns of a period, with their reports in it and in the period of the same length
+ * before it; for the last hour, with complaints.
  */
-async function withGrowth(
-  lines: readonly CampaignLine[],
-  day: string,
+async function listGrowth(
+  { period, day }: Chosen,
   { pool, clock }: Needs,
   reader: CounterReader,
 ): Promise<GrowingLine[]> {
-  const ids = lines.map(({ campaignId }) => campaignId)
-  if (day === dateOf(clock())) {
-    const hourly = await readHourlyGrowth(reader, ids, clock())
-    const none = { now: 0, before: 0 }
-    return lines.map((line) => ({ ...line, growth: hourly.get(line.campaignId) ?? none }))
-  }
-  const earlier = await listReportsOnDay(pool, ids, daysAfter(day, -1))
-  return lines.map((line) => {
-    return { ...line, growth: { now: line.reports, before: earlier.get(line.campaignId) ?? 0 } }
-  })
+  const length = lengths[period]
+  const days = Array.from({ length }, (_, ago) => daysAfter(day, -ago))
+  const isHour = period === 'hour'
+  const ids = await listLargestOfDays(pool, days, isHour ? COMPARED.hour : COMPARED.days)
+  const counts = isHour
+    ? await readHourlyGrowth(reader, ids, clock())
+    : await sumAround(pool, ids, {
+        from: daysAfter(day, 1 - 2 * length),
+        split: daysAfter(day, 1 - length),
+        until: day,
+      })
+  const lines = [...counts].map(([campaignId, growth]) => ({ campaignId, ...growth }))
+  return lines.filter(({ now, before }) => now + before > 0)
 }
 
 /** The campaign that grew most first; of equal ones, the larger one. */
 function byGrowth(a: GrowingLine, b: GrowingLine): number {
-  const grown = ({ growth }: GrowingLine) => growth.now - growth.before
-  return grown(b) - grown(a) || b.growth.now - a.growth.now || b.reports - a.reports
+  return b.now - b.before - (a.now - a.before) || bySize(a, b)
+}
+
+function bySize(a: GrowingLine, b: GrowingLine): number {
+  return b.now - a.now || (a.campaignId < b.campaignId ? -1 : 1)
 }
 
 const SIGNS_SHOWN = 2
@@ -330,18 +368,17 @@ async function listSigns(ids: readonly string[], language: Language, { pool }: N
   return new Map(signs)
 }
 
-/** Adds to each campaign its first report, and what a person needs to decide about it. */
+/** Adds to each campaign its place, its first report, and what helps to decide about it. */
 async function describe(
   lines: readonly GrowingLine[],
-  { day, language }: { day: string; language: Language },
+  from: number,
+  language: Language,
   { pool, clock }: Needs,
-  reader: CounterReader,
 ) {
   const ids = lines.map(({ campaignId }) => campaignId)
-  const [heads, totals, reporters, witnesses, decisions] = await Promise.all([
+  const [heads, totals, witnesses, decisions] = await Promise.all([
     listCampaignHeads(pool, ids),
     sumCampaignDays(pool, ids),
-    readReporters(reader, ids, day),
     findWitnesses(pool, ids),
     listCampaignDecisions(pool, ids),
   ])
@@ -354,21 +391,15 @@ async function describe(
   const headOf = new Map(heads.map((head) => [head.id, head]))
   const reportOf = new Map(reports.map((report) => [report.id, report]))
   const totalOf = new Map(totals.map((total) => [total.campaignId, total]))
-  return lines.map((line) => ({
+  return lines.map((line, index) => ({
     ...line,
+    nth: from + index + 1,
     first: reportOf.get(headOf.get(line.campaignId)?.firstReportId ?? ''),
     found: signs.get(headOf.get(line.campaignId)?.firstReportId ?? ''),
     says: saysOf.get(line.campaignId),
-    reporters: reporters.get(line.campaignId) ?? 0,
     independent: independent.get(line.campaignId) ?? 0,
     total: totalOf.get(line.campaignId),
   }))
-}
-
-/** The last line of the previous page; undefined if the parameters are absent or invalid. */
-function lineBefore(campaignId: string | undefined, reports: number): CampaignLine | undefined {
-  const isCount = reports > 0 && reports <= REPORTS_MAX
-  return campaignId !== undefined && isCount ? { campaignId, reports } : undefined
 }
 
 function isDay(text: string, today: string): boolean {

@@ -131,7 +131,7 @@ async function readTop({ pool, config }: Pick<Site, 'pool' | 'config'>, now: Dat
   const from = new Date(end.getTime() - DAY_MS)
   const families = ['networks', 'desks'] as const
   const [campaigns, totals, earlier] = await Promise.all([
-    listLargestCampaigns(pool, today, { after: undefined, limit: TOP }),
+    listLargestCampaigns(pool, today, TOP),
     readTotals(pool, families, { from, to: now, now }),
     readTotals(pool, families, { from: new Date(from.getTime() - DAY_MS), to: from, now }),
   ])
