@@ -3,6 +3,7 @@ import type { ResultKind } from '../mail/verp.ts'
 import type { Phrase } from '../phrase.ts'
 import { uuidTime } from '../world.ts'
 import type { Consequence } from '../verdict/consequences.ts'
+import type { VerdictClass } from '../verdict/verdict.ts'
 import { type FeedbackState, shownState } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
 import { isOneOfIds } from './prepared.ts'
@@ -15,6 +16,9 @@ type Action = Consequence['action']
 export type OwnOutcome = {
   /** What followed from its analysis; undefined until it is analyzed. */
   action: Action | undefined
+  verdict: VerdictClass | undefined
+  /** The reasons for the action. */
+  why: readonly Phrase[]
   /** The states of the complaints about it, as its reporter sees them. */
   feedback: readonly FeedbackState[]
   /** The number of recipients of complaints about it, alone or together with other reports. */
@@ -80,8 +84,8 @@ export async function listOutcomes(
   db: Db,
   lines: readonly Pick<ReportLine, 'id' | 'state'>[],
 ): Promise<Map<string, OwnOutcome>> {
-  const [actions, feedback, answers] = await Promise.all([
-    listActions(db, idsIn(lines, ['analyzed', 'forwarded', 'kept'])),
+  const [judged, feedback, answers] = await Promise.all([
+    listJudged(db, idsIn(lines, ['analyzed', 'forwarded', 'kept'])),
     listFeedbackStates(db, idsIn(lines, ['analyzed', 'forwarded', 'kept'])),
     listLastAnswers(db, idsIn(lines, ['forwarded', 'retracted'])),
   ])
@@ -90,7 +94,7 @@ export async function listOutcomes(
       const states = feedback.get(id) ?? []
       const notified = states.filter((state) => state === 'sent' || state === 'merged').length
       const answer = answers.get(id) ?? null
-      return [id, { action: actions.get(id), feedback: states, notified, answer }]
+      return [id, { ...(judged.get(id) ?? unjudged), feedback: states, notified, answer }]
     }),
   )
 }
@@ -102,12 +106,17 @@ function idsIn(
   return lines.flatMap(({ id, state }) => (states.includes(state) ? [id] : []))
 }
 
-async function listActions(db: Db, ids: readonly string[]): Promise<Map<string, Action>> {
+type Judged = Pick<OwnOutcome, 'action' | 'verdict' | 'why'>
+
+const unjudged: Judged = { action: undefined, verdict: undefined, why: [] }
+
+async function listJudged(db: Db, ids: readonly string[]): Promise<Map<string, Judged>> {
   if (ids.length === 0) return new Map()
-  const rows = await rowsOf(db)<{ id: string; action: Action }>`
-    select id, judgment -> 'consequence' ->> 'action' as action from analyses
-    where ${isOneOfIds('id', ids)}`
-  return new Map(rows.map(({ id, action }) => [id, action]))
+  const rows = await rowsOf(db)<Judged & { id: string }>`
+    select id, judgment #>> '{consequence,action}' as action,
+      judgment #>> '{verdict,class}' as verdict, judgment #> '{consequence,why}' as why
+    from analyses where ${isOneOfIds('id', ids)}`
+  return new Map(rows.map(({ id, ...one }) => [id, one]))
 }
 
 /** A report: whether it waits for its analysis, and why its reporter is asked to confirm it. */

@@ -1,6 +1,8 @@
 import type { FeedbackState } from '../db/feedback-reports.ts'
 import type { OwnOutcome } from '../db/own-reports.ts'
 import type { Report } from '../db/reports.ts'
+import { type Phrase, type PhraseCode, phrase } from '../phrase.ts'
+import { isDangerous, isUnwanted } from '../verdict/verdict.ts'
 
 /** What became of a report: one word for lists, pages, statistics, letters and the API. */
 export const reportOutcomes = [
@@ -12,7 +14,7 @@ export const reportOutcomes = [
 
 export type ReportOutcome = (typeof reportOutcomes)[number]
 
-type Source = Pick<Report, 'state' | 'kind'> & Omit<OwnOutcome, 'notified'>
+type Source = Pick<Report, 'state' | 'kind'> & Omit<OwnOutcome, 'notified' | 'why'>
 
 /** The states of feedback; the first that occurs decides the outcome of a report. */
 export const feedbackRanks: readonly FeedbackState[] = [
@@ -24,7 +26,8 @@ const ofFeedback: Record<FeedbackState, ReportOutcome> = {
   ...{ refused: 'refused', bounced: 'bounced', withdrawn: 'withdrawn' },
 }
 
-export function outcomeOf({ state, kind, action, answer, feedback }: Source): ReportOutcome {
+export function outcomeOf(source: Source): ReportOutcome {
+  const { state, kind, action, answer, feedback } = source
   if (state === 'retracted' || state === 'failed') return state
   if (action === undefined && (state === 'received' || state === 'analyzed')) return 'waiting'
   if (action === 'ask') return 'asking'
@@ -34,8 +37,32 @@ export function outcomeOf({ state, kind, action, answer, feedback }: Source): Re
   if (lead) return ofFeedback[lead]
   if (action === 'look-up' || action === 'forward') return 'looking-up'
   if (action === 'simulation') return kind === 'not-spam' ? 'simulation-missed' : 'simulation'
-  if (action === 'advise') return 'newsletter'
+  if (action === 'advise' && !isDangerous(source.verdict ?? '')) return 'newsletter'
   return kind === 'not-spam' ? 'thanks' : 'kept'
+}
+
+/** Reasons that contradict a verdict against the message. */
+const forMessage: ReadonlySet<PhraseCode> = new Set([
+  ...(['looks-wanted', 'looks-like-reply', 'looks-like-receipt'] as const),
+  ...(['looks-like-list', 'bulk-with-unsubscribe', 'no-complaint'] as const),
+])
+const questions: ReadonlySet<PhraseCode> = new Set(['question-asked', 'confirmation-asked'])
+
+/**
+ * Why no one was notified, for the reporter: empty for other outcomes, and if the reasons are not
+ * stored. Leaves out questions that are not asked any more, and what contradicts the verdict.
+ */
+export function reasonsOf(
+  outcome: ReportOutcome,
+  { verdict, why }: Pick<OwnOutcome, 'verdict' | 'why'>,
+): readonly Phrase[] {
+  const isUntold = outcome === 'kept' || outcome === 'newsletter'
+  if (!isUntold || why.length === 0) return []
+  const isAgainst = outcome === 'kept' && isUnwanted({ class: verdict ?? 'undecided' })
+  const reasons = why.filter(
+    ({ code }) => !questions.has(code) && !(isAgainst && forMessage.has(code)),
+  )
+  return reasons.length > 0 ? reasons : [phrase('others-needed')]
 }
 
 const open: ReadonlySet<ReportOutcome> = new Set(['waiting', 'looking-up', 'queued'] as const)

@@ -20,7 +20,13 @@ import { hurry } from '../queue/boss.ts'
 import { uuidFloor } from '../world.ts'
 import { analyzeReport } from './queues.ts'
 import { describeSame, type SameReports } from './same-reports.ts'
-import { outcomeOf, type OutcomeTone, type ReportOutcome, toneOf } from './own-outcome.ts'
+import {
+  outcomeOf,
+  type OutcomeTone,
+  reasonsOf,
+  type ReportOutcome,
+  toneOf,
+} from './own-outcome.ts'
 import { findQuestion, type ReportQuestion } from './set-relays.ts'
 
 /** The outcomes by which reports can be filtered, in the order of the form. */
@@ -43,6 +49,8 @@ type OwnLine = ReportLine & ShownOutcome
 export type ShownOutcome = Pick<OwnOutcome, 'notified' | 'answer'> & {
   outcome: ReportOutcome
   tone: OutcomeTone
+  /** Why no one was notified; empty for other outcomes. */
+  reasons: readonly Phrase[]
 }
 
 export async function withOutcomes<Line extends Pick<Report, 'id' | 'state' | 'kind'>>(
@@ -54,7 +62,9 @@ export async function withOutcomes<Line extends Pick<Report, 'id' | 'state' | 'k
     const own = found.get(line.id)
     if (!own) return []
     const outcome = outcomeOf({ ...line, ...own })
-    return [{ ...line, notified: own.notified, answer: own.answer, outcome, tone: toneOf(outcome) }]
+    const { notified, answer } = own
+    const said = { outcome, tone: toneOf(outcome), reasons: reasonsOf(outcome, own) }
+    return [{ ...line, notified, answer, ...said }]
   })
 }
 

@@ -97,7 +97,8 @@ export async function describeReport(db: Db, report: Report): Promise<ReportJson
     findReportDetails(db, report),
     withOutcomes(db, [report]),
   ])
-  return reportJson(report, { ...details, outcome: shown?.outcome ?? 'waiting' })
+  const { outcome, reasons } = shown ?? { outcome: 'waiting', reasons: [] }
+  return reportJson(report, { ...details, outcome, reasons })
 }
 
 function reportJson(
@@ -109,12 +110,14 @@ function reportJson(
     isUnconfirmed,
     same,
     outcome,
-  }: ReportDetails & Pick<ShownOutcome, 'outcome'>,
+    reasons,
+  }: ReportDetails & Pick<ShownOutcome, 'outcome' | 'reasons'>,
 ): ReportJson {
   return {
     id: report.id,
     status: report.state,
     result: outcome,
+    reasons: reasons.map((one) => ({ ...phraseJson(one), text: inEnglish(one) })),
     received_at: report.receivedAt.toISOString(),
     kind: report.kind,
     comment: report.comment,

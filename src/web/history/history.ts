@@ -55,14 +55,14 @@ export function historyRoutes(site: Needs): Router {
     const form = await readShortForm(req, res, site)
     const report = await requireOwn(req.params.id, requireReporter(req), site)
     const problem = await takeRelayAnswer(req, site, report, form)
-    if (problem === undefined) return res.redirect(303, `/reports/${report.id}`)
+    if (problem === undefined) return res.redirect(303, `/reports/${report.id}?done=1`)
     await sendStory(req, res, site, report, problem)
   })
   router.post('/reports/:id/confirm', async (req, res) => {
     await readShortForm(req, res, site)
     const report = await requireOwn(req.params.id, requireReporter(req), site)
     await confirmReport(site, report.id)
-    res.redirect(303, `/reports/${report.id}`)
+    res.redirect(303, `/reports/${report.id}?done=1`)
   })
   router.get(
     '/reports/:id/message',
@@ -84,14 +84,14 @@ export function historyRoutes(site: Needs): Router {
     await readShortForm(req, res, site)
     const report = await requireOwn(req.params.id, requireReporter(req), site)
     await takeReportBack(site, report.id)
-    res.redirect(303, `/reports/${report.id}`)
+    res.redirect(303, `/reports/${report.id}?done=1`)
   })
   router.post('/reports/:id/restore', async (req, res) => {
     await readShortForm(req, res, site)
     const report = await requireOwn(req.params.id, requireReporter(req), site)
     // When it is too late, the page says what to do.
     await restoreOwnReport(site, report.id)
-    res.redirect(303, `/reports/${report.id}`)
+    res.redirect(303, `/reports/${report.id}?done=restored`)
   })
   return router
 }

@@ -24,7 +24,7 @@ import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import { findShownAdvice } from '../reporting/advice.ts'
 import type { Site } from '../site.ts'
-import { shortRoute, summarize } from './summary.ts'
+import { shortRoute, summarize, type Summary } from './summary.ts'
 import { plainReasons, sayMeaning } from './symbols.ts'
 
 /** The data of a route picture, prepared for `views/parts/way.eta`. */
@@ -154,21 +154,23 @@ export async function sendStory(
   const isAsking = question !== undefined
   const hasAdvice = advice !== undefined && advice.kind !== 'none'
   const source = { report, analysis, complaints, answers, isAsking, isUnconfirmed, hasAdvice }
+  const summary = summarize(source)
   sendPage(req, res, {
     view: 'pages/history/story',
     title: visitOf(req).texts('story.title'),
     status: problem === undefined ? 200 : 422,
     data: {
       report,
+      done: req.query['done'],
       restorableUntil: await restorableUntil(site.pool, report, site.clock()),
-      summary: summarize(source),
+      summary,
       events: [{ event: 'received', at: report.receivedAt, phrases: [] }, ...events],
       feedback: complaints,
       original,
       originals: feedback.filter(({ kind }) => kind === 'original'),
       corrections: feedback.filter(({ kind }) => kind === 'redeemed'),
       ...{ answers, later, page },
-      found: analysis && findings(analysis, language),
+      found: analysis && findings(analysis, { language, report, because: summary.because }),
       needsOthers: analysis?.details.consequence.why.some(({ code }) => code === 'others-needed'),
       same,
       advice,
@@ -202,11 +204,16 @@ function findLater(db: Site['pool'], { report, analysis, complaints }: Notified)
 const LINKS_SHOWN = 20
 const REASONS_SHOWN = 3
 
-function findings(analysis: KeptAnalysis, language: Language) {
+type Shown = { language: Language; report: Report; because: Summary['because'] }
+
+function findings(analysis: KeptAnalysis, { language, report, because }: Shown) {
   const { network } = analysis
   const { origin, links, moreLinks, attachments, verdict, consequence, isReduced } =
     analysis.details
-  const symbols = symbolsForReporters(verdict.symbols)
+  // A report that was taken back does not count any more.
+  const symbols = symbolsForReporters(verdict.symbols).filter(
+    ({ name }) => name !== 'YOUR_REPORT' || report.state !== 'retracted',
+  )
   const walk = shownWalk(analysis)
   const say = (symbol: VerdictSymbol) => sayMeaning(symbol, language, 'reporter')
   return {
@@ -219,7 +226,9 @@ function findings(analysis: KeptAnalysis, language: Language) {
     },
     verdict,
     symbols: symbols.map(say),
-    reasons: plainReasons(symbols, verdict).slice(0, REASONS_SHOWN).map(say),
+    reasons: because
+      ? plainReasons(symbols, { class: because }).slice(0, REASONS_SHOWN).map(say)
+      : [],
     consequence,
     isReduced,
     links: links.slice(0, LINKS_SHOWN),

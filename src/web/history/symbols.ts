@@ -26,7 +26,7 @@ export function sayMeaning(
 
 /** The names of symbols whose meanings need no knowledge of mail. */
 const plain = new RegExp(
-  `^(?:YOUR_REPORT$|OTHER_SIGNS$|LINK_(?!TO_ADDRESS$|WITH_)|${[
+  `^(?:OTHER_SIGNS$|LINK_(?!TO_ADDRESS$|WITH_)|${[
     ...['SUBJECT', 'NAME', 'OFFICE', 'FORM', 'PROGRAM', 'SHORTCUT', 'DISK', 'DOUBLE', 'ARCHIVE'],
     ...['MACROS', 'PAGE', 'FILE', 'NOTHING', 'PICTURE', 'LETTERS', 'TEXT', 'ACCOUNT', 'THREAT'],
     ...['MONEY', 'PRIZE', 'GREETS', 'REPLY_TO', 'FREE_MAIL', 'OPT_OUT'],
@@ -36,7 +36,7 @@ const plain = new RegExp(
 /**
  * Returns the symbols that support a verdict and that everybody understands, the heaviest first; of
  * a letter or a simulation of ours, only that it is one. An undecided verdict has signs for both
- * sides; that the reporter reported the message explains none.
+ * sides. That a message was reported explains no verdict.
  */
 export function plainReasons(
   symbols: readonly VerdictSymbol[],
@@ -47,10 +47,7 @@ export function plainReasons(
   if (ours.length > 0) return ours
   const isOpen = verdict.class === 'undecided'
   const sign = isUnwanted(verdict) ? 1 : -1
-  const reasons = symbols
+  return symbols
     .filter(({ name, weight }) => plain.test(name) && (isOpen || weight * sign > 0))
     .toSorted((one, other) => Math.abs(other.weight) - Math.abs(one.weight))
-  // That it was reported explains nothing, if there is anything else.
-  const others = reasons.filter(({ name }) => name !== 'YOUR_REPORT')
-  return others.length > 0 ? others : reasons
 }

@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express'
 import { z } from 'zod'
+import type { Code } from '../../texts/messages.ts'
 import { type Form, type FormReader, readForm, type StaleForm } from './form.ts'
 import { localPath, sendPage } from './render.ts'
 import { tokenField, visitOf } from './visit.ts'
@@ -82,17 +83,37 @@ export function keptIn(form: Form): KeptForm | undefined {
   }
 }
 
+/** The labels of fields by their names, which forms with the same field share. */
+const labels: Readonly<Record<string, Code>> = {
+  cidr: 'relays.address',
+  url: 'webhooks.address',
+  name: 'ownAccount.tokens.name',
+  language: 'settings.letters.language',
+  wants_answers: 'settings.letters.wantsAnswers',
+  wants_summary: 'settings.letters.wantsSummary',
+  wants_advice: 'settings.letters.wantsAdvice',
+}
+
+/**
+ * What a person recognizes of a form: values with the labels of their fields, and other texts of
+ * several words. Ids and the names of buttons are left out.
+ */
+function shownFields({ target, fields }: KeptForm) {
+  return fields.flatMap(([name, given]) => {
+    const label = target.startsWith('/admin/') ? undefined : labels[name]
+    const value = given.trim() === 'yes' ? '✓' : given.trim()
+    const isShown = value !== '' && (label !== undefined || value.includes(' '))
+    return isShown ? [{ label, value }] : []
+  })
+}
+
 /** Shows a kept form to the person who signed in again, who may send it now. */
-export function sendKept(
-  req: Request,
-  res: Response,
-  { target, fields }: KeptForm,
-  status = 200,
-): void {
+export function sendKept(req: Request, res: Response, kept: KeptForm, status = 200): void {
+  const { target, fields } = kept
   sendPage(req, res, {
     view: 'pages/send-again',
     title: visitOf(req).texts('kept.title'),
     status,
-    data: { target: localPath(target, '/'), fields },
+    data: { target: localPath(target, '/'), fields, shown: shownFields(kept) },
   })
 }

@@ -27,20 +27,25 @@ export function relayRoutes(site: RelayNeeds): Router {
     at: '/relays',
     view: 'pages/relays',
     title: 'relays.title',
-    data: ({ reporter }) => describeRelays(reporter, site),
+    data: async ({ req, reporter }) => ({
+      ...(await describeRelays(reporter, site)),
+      done: req.query['done'],
+    }),
     async take({ texts, form, reporter }) {
       if (form.text('do') === 'probe') {
         const result = await sendProbe(site, reporter)
-        if (result === 'sent') return '/relays#probe'
+        if (result === 'sent') return '/relays?done=sent'
         return { status: 422, probeProblem: texts(`relays.probe.${result}`) }
       }
       if (form.text('do') === 'forget') {
         await forgetBorders(site.pool, reporter.id)
-        return '/relays#probe'
+        return '/relays?done=saved'
       }
       const change = { action: form.text('do'), text: form.text('cidr') ?? '' }
       const problem = await changeRelays(change, reporter, texts, site)
-      return problem === undefined ? '/relays' : { status: 422, problem, text: change.text }
+      return problem === undefined
+        ? '/relays?done=saved'
+        : { status: 422, problem, text: change.text }
     },
   })
 }
@@ -103,7 +108,7 @@ export function settingsRoutes(site: Needs): Router {
       const settings = await findReporterSettings(site.pool, reporter.id)
       const { done } = req.query
       return {
-        word: done === 'saved' || done === 'made' ? { done } : undefined,
+        done: done === 'saved' || done === 'made' ? done : undefined,
         mailIn: await mailInAddressOf(site, reporter.id),
         chosen: settings?.language ?? language,
         wantsAnswers: settings?.wantsAnswers ?? false,
@@ -120,7 +125,7 @@ export function settingsRoutes(site: Needs): Router {
         return undefined
       const done = await change(form, reporter, site)
       const problem = texts('settings.letters.unknown')
-      if (done === undefined) return { status: 422, word: { problem } }
+      if (done === undefined) return { status: 422, problem }
       const next = form.text('next')
       return next === undefined ? `/settings?done=${done}` : localPath(next)
     },

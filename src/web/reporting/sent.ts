@@ -69,9 +69,9 @@ async function sentRows(
   const own = reports.filter(({ reporterId }) => reporterId === reporter.id)
   const [rows] = await Promise.all([withOutcomes(db, own), hurryAnalysis(db, own)])
   return new Map(
-    rows.map(({ id, subject, author, outcome, tone, notified, answer }) => {
-      const shown = { id, subject, author, outcome, tone, notified, answer }
-      return [id, { ...shown, why: unconfirmed.get(id), isOpen: isOpenOutcome(outcome) }]
+    rows.map((row) => {
+      const { id, outcome } = row
+      return [id, { ...row, why: unconfirmed.get(id), isOpen: isOpenOutcome(outcome) }]
     }),
   )
 }
@@ -175,6 +175,6 @@ function resultOf(
 
 /** The row of a report that is stored on disk while the database is away. */
 function storedRow(id: string, name: string): SentRow {
-  const message = { id, subject: name, author: null, notified: 0, answer: null, why: undefined }
-  return { ...message, outcome: 'waiting', tone: toneOf('waiting'), isOpen: true }
+  const message = { id, subject: name, author: null, notified: 0, answer: null, reasons: [] }
+  return { ...message, why: undefined, outcome: 'waiting', tone: toneOf('waiting'), isOpen: true }
 }

@@ -141,7 +141,7 @@ test('the page sends a test letter, and says when it cannot', async () => {
   expect(await upload('second')).not.toContain('href="/relays#probe"')
   for (let count = 0; count < 3; count++) {
     expect((await tested.post('/relays', { do: 'probe' })).headers.get('location')).toBe(
-      '/relays#probe',
+      '/relays?done=sent',
     )
   }
   const page = await (await tested.get('/relays')).text()

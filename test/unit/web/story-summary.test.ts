@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { type Phrase, phrase } from '../../../src/phrase.ts'
 import type { KeptAnalysis } from '../../../src/db/analyses.ts'
 import type { Feedback } from '../../../src/db/feedback-reports.ts'
 import { shortRoute, summarize, type SummarySource } from '../../../src/web/history/summary.ts'
@@ -7,8 +8,13 @@ import type { WalkPicture } from '../../../src/verdict/walk-picture.ts'
 const at = new Date('2026-11-20T10:00:00Z')
 
 /** An analysis with a verdict and a consequence; the other fields are not read. */
-function analysis(verdict: string, action: string, unsubscribe: unknown = null): KeptAnalysis {
-  const details = { verdict: { class: verdict }, consequence: { action, why: [] }, unsubscribe }
+function analysis(
+  verdict: string,
+  action: string,
+  unsubscribe: unknown = null,
+  why: readonly Phrase[] = [],
+): KeptAnalysis {
+  const details = { verdict: { class: verdict }, consequence: { action, why }, unsubscribe }
   return { analyzedAt: at, network: { name: 'Contoso' }, details } as unknown as KeptAnalysis
 }
 
@@ -104,6 +110,13 @@ test.for([
     'answer',
   ],
   [
+    'is phishing, and asks about a machine',
+    { analysis: analysis('phishing', 'ask'), isAsking: true },
+    'asking',
+    'done done asking open',
+    'phishing',
+  ],
+  [
     'asks for a confirmation',
     { analysis: analysis('legitimate', 'confirm'), isUnconfirmed: true },
     'unconfirmed',
@@ -181,14 +194,14 @@ test.for([
     { analysis: undefined, report: { ...report, state: 'retracted' } },
     'retracted',
     'done skipped skipped skipped',
-    'nothing',
+    'check',
   ],
   [
     'was retracted after it was sent',
     { report: { ...report, state: 'retracted' }, complaints: [complaint('sent')] },
     'retracted',
     'done done done skipped',
-    'nothing',
+    'check',
   ],
 ] as const)('a report that %s says so', ([name, change, outcome, states, todo]) => {
   const found = name === 'has just arrived' ? undefined : spam
@@ -242,3 +255,127 @@ test.for([
     expect([verdict, todo, danger]).toEqual(says)
   },
 )
+
+/** Consequences with their reasons, as `consequenceOf` composes them. */
+const consequences: readonly (readonly [string, ...Phrase[]])[] = [
+  ...(['forward', 'simulation'] as const).map((action) => [action] as const),
+  ['look-up', phrase('registry-asked')],
+  ['ask', phrase('origin-uncertain'), phrase('question-asked')],
+  ['confirm', phrase('looks-like-reply'), phrase('confirmation-asked')],
+  ['advise', phrase('bulk-with-unsubscribe'), phrase('no-complaint')],
+  ['advise', phrase('marketer-list-id', { listId: 'a' }), phrase('no-complaint')],
+  ['keep', phrase('looks-wanted'), phrase('others-needed')],
+  ['keep', phrase('looks-like-receipt'), phrase('others-needed')],
+  ['keep', phrase('looks-forwarded')],
+  ['keep', phrase('network-muted')],
+]
+const states = ['received', 'analyzed', 'forwarded', 'kept', 'retracted', 'failed'] as const
+const classes = ['spam', 'phishing', 'malware', 'marketing', 'legitimate', 'undecided'] as const
+const feedbacks = ['sent', 'merged', 'queued', 'waiting', 'held', 'refused', 'bounced', 'withdrawn']
+const isBad = (name: string | undefined) => ['spam', 'phishing', 'malware'].includes(name ?? '')
+
+/** All summaries of reports that can exist. */
+function* allSummaries() {
+  for (const state of states) {
+    for (const kind of ['spam', 'phishing', 'not-spam'] as const) {
+      const at_ = { report: { state, kind, receivedAt: at } }
+      for (const feedback of [undefined, ...feedbacks] as (Feedback['state'] | undefined)[]) {
+        for (const said of feedback === 'sent' ? [undefined, answer] : [undefined]) {
+          const complaints = feedback ? [complaint(feedback)] : []
+          const base = { ...at_, complaints, answers: said ? [said] : [] }
+          yield { verdict: undefined, ...base, ...shown({ ...base, analysis: undefined }) }
+          for (const [verdict, [action, ...why]] of pairs(kind)) {
+            const found = analysis(verdict, action, null, why)
+            const isOpen = state === 'kept'
+            const asked = { isAsking: isOpen && action === 'ask', isUnconfirmed: isOpen }
+            const one = { ...base, ...asked, analysis: found }
+            if (action !== 'confirm') one.isUnconfirmed = false
+            yield { verdict, ...base, ...shown(one) }
+            const isKnown = kind === 'spam' && state !== 'retracted' && action !== 'simulation'
+            const isSafe = verdict !== 'phishing' && verdict !== 'malware'
+            if (isKnown && isSafe) yield { verdict, ...base, ...shown({ ...one, hasAdvice: true }) }
+          }
+        }
+      }
+    }
+  }
+}
+
+function shown(change: Partial<SummarySource>) {
+  const {
+    outcome,
+    verdict: says,
+    because,
+    reasons,
+    notified,
+    stages,
+    todo,
+    danger,
+  } = summarize(source(change))
+  const codes = reasons.map(({ code }) => code)
+  const { hasAdvice = false } = change
+  return {
+    outcome,
+    says,
+    because,
+    codes,
+    notified,
+    told: stages.told.state,
+    todo,
+    danger,
+    hasAdvice,
+  }
+}
+
+function pairs(kind: string) {
+  const its = consequences.filter(([action]) => action !== 'advise' || kind !== 'not-spam')
+  return classes.flatMap((verdict) => its.map((one) => [verdict, one] as const))
+}
+
+test('no summary contradicts itself', () => {
+  const faults = new Map<string, unknown>()
+  let count = 0
+  for (const one of allSummaries()) {
+    count++
+    const { outcome, says, because, codes, notified, told, todo, danger } = one
+    const isUntold = outcome === 'kept' || outcome === 'newsletter'
+    const rules = {
+      'nothing to do about something dangerous': todo !== 'nothing' || danger === 'none',
+      'harmless, but bad or to be deleted':
+        danger !== 'none' || (!isBad(says) && ['nothing', 'unsubscribe', 'answer'].includes(todo)),
+      'a danger without its advice': !['phishing', 'malware'].includes(danger) || todo === danger,
+      'spam that may be trusted': danger !== 'spam' || ['spam', 'answer'].includes(todo),
+      'dangerous by its verdict, but not on the page':
+        !['phishing', 'malware'].includes(one.verdict ?? '') ||
+        danger === one.verdict ||
+        outcome.startsWith('simulation'),
+      'the wish of the reporter is not heard': todo !== 'unsubscribe' || one.hasAdvice,
+      'waiting for what is over':
+        (todo === 'wait') === (danger === 'waiting') &&
+        (todo !== 'wait' || outcome === 'waiting' || outcome === 'failed'),
+      'a question that nobody asks': todo !== 'answer' || told === 'asking' || notified === 'done',
+      'wanted, but somebody is notified':
+        says !== 'legitimate' || notified === 'nobody' || outcome === 'unconfirmed',
+      'a reporter who wants it, and does not':
+        says !== 'unwanted' || one.report.kind !== 'not-spam',
+      'a newsletter with another name': outcome !== 'newsletter' || /^(new|mark)/.test(says ?? ''),
+      'no reason why no one was notified':
+        codes.length > 0 === (isUntold && one.verdict !== undefined),
+      'a question that is not asked any more': !codes.some((code) => /-asked$/.test(code)),
+      'a reason that contradicts the verdict': !isBad(says) || !codes.some((code) => isFor(code)),
+      'signs of another verdict':
+        because === undefined || isBad(because) === isBadOrDisputed(danger),
+      'notified in one place only':
+        notified === 'done' ? told === 'done' : told !== 'skipped' || notified === 'nobody',
+      'told above, and not below': !/^(told|answered)/.test(outcome) || notified === 'done',
+    }
+    for (const [rule, holds] of Object.entries(rules)) {
+      if (!holds && !faults.has(rule)) faults.set(rule, one)
+    }
+  }
+  expect([...faults]).toEqual([])
+  expect(count).toBeGreaterThan(10_000)
+})
+
+const isBadOrDisputed = (danger: string) => isBad(danger) || danger === 'disputed'
+const isFor = (code: string) => /^(looks-(wanted|like)|bulk-|no-complaint)/.test(code)

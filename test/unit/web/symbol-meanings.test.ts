@@ -55,7 +55,7 @@ test('the reasons support the verdict, and the heaviest comes first', () => {
   const namesFor = (verdict: 'spam' | 'legitimate' | 'undecided') =>
     plainReasons(symbols, { class: verdict }).map(({ name }) => name)
   expect(namesFor('spam')).toEqual(['LINK_SHORTENED', 'TEXT_SHOUTS'])
-  expect(namesFor('legitimate')).toEqual(['YOUR_REPORT'])
-  // The report itself explains nothing beside other reasons.
+  // That a message was reported explains no verdict.
+  expect(namesFor('legitimate')).toEqual([])
   expect(namesFor('undecided')).toEqual(['LINK_SHORTENED', 'TEXT_SHOUTS'])
 })

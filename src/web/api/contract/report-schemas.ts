@@ -177,6 +177,9 @@ export const reportSchema = z
     id: reportId,
     status: statusSchema,
     result: resultSchema,
+    reasons: list(
+      phrase.extend({ text: z.string().describe('In English; it may change.') }),
+    ).describe('Why no one was notified; empty if somebody was or will be.'),
     received_at: instant,
     kind: kindSchema,
     comment: text.describe(

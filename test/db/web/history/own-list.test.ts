@@ -152,6 +152,34 @@ test('retracting a report asks first, and explains the effect', async () => {
   expect(restored).toContain(`/reports/${id}/retract`)
 })
 
+test('the receipt, the story and the API say why no one was notified', async () => {
+  const id = await add({ subject: 'why not', state: 'kept' })
+  await keepAnalysis(site.app.pool, id, sampleMessage('why-not'))
+  const consequence = { action: 'keep', why: [{ code: 'looks-wanted' }, { code: 'others-needed' }] }
+  const own = [{ name: 'REPORT', weight: 2, basis: 'word' }]
+  await site.app.pool.query(
+    `update analyses set judgment = judgment || jsonb_build_object('consequence', $2::jsonb,
+       'verdict', (judgment -> 'verdict') || jsonb_build_object('symbols', $3::jsonb))
+     where id = $1`,
+    [id, JSON.stringify(consequence), JSON.stringify(own)],
+  )
+  const reason = 'The complaint is forwarded only if other people report the message too.'
+  const receipt = await (await browser.get(`/report/sent?id=${id}`)).text()
+  expect(receipt).toContain(reason)
+  const story = await (await browser.get(`/reports/${id}`)).text()
+  expect(story).toMatch(new RegExp(`No one was notified.*${reason}`))
+  // The verdict is spam.
+  expect(story).not.toContain('Too few signs suggest that it is unwanted.')
+  expect(story).toContain('Your report itself counts as a sign')
+  const init = { headers: { authorization: ann.basic } }
+  const answer = await fetch(`${site.url}/api/v1/reports/${id}`, init)
+  expect(await answer.json()).toMatchObject({ reasons: [{ code: 'others-needed', text: reason }] })
+  await browser.post(`/reports/${id}/retract`, {})
+  const takenBack = await (await browser.get(`/reports/${id}`)).text()
+  expect(takenBack).not.toContain('Your report itself counts as a sign')
+  expect(takenBack).toContain('Click and reply only if you know the sender.')
+})
+
 test('a report that was taken back more than an hour ago cannot be restored', async () => {
   const id = await add({ subject: 'Long ago', state: 'retracted' })
   expect((await browser.post(`/reports/${id}/restore`, {})).status).toBe(303)
