@@ -37,10 +37,19 @@ const weights = {
   brandDomain: 2,
   /** The text of the link is an address of a brand. */
   brandShown: 2.5,
+  /** The first words name a brand; no link is of it, and the author is of no brand. */
+  brandInText: 1,
+  /** The author is a service that sends what strangers enter, and the page is not there. */
+  service: 2,
   disguisedName: 3,
   fancyLetters: 2,
   noAuthor: 2,
   noRecipient: 0.5,
+  /** Who received the message found no valid signature, nor that the author's domain sent it. */
+  unproven: 1,
+  /** Without such a proof, to many organizations, or many people at one free mailbox provider. */
+  crowd: 1,
+  unreadableDate: 1,
   numberHost: 2.5,
   tokenHost: 1,
   tokenPath: 0.5,
@@ -83,13 +92,14 @@ const SCORE_MIN = 2.5
 /** Signs that wanted mail often has, too: they confirm nothing without another one. */
 const ordinary: ReadonlySet<SignName> = new Set([
   ...(['foreign', 'onlyOwner', 'tokenPath', 'pressing'] as const),
-  ...(['form', 'document', 'tracker', 'messenger'] as const),
+  ...(['form', 'document', 'tracker', 'messenger', 'unproven'] as const),
 ])
 
 /** Whether the content of a message confirms that a page of it is a phishing page. */
 export function isConfirmed(signs: readonly Sign[]): boolean {
   const weightOf = (sign: SignName) => signs.find(({ name }) => name === sign)?.weight ?? 0
-  const isPressing = weightOf('pressing') >= 1 && weightOf('onlyOwner') > 0
+  const isUrgent = weightOf('pressing') + weightOf('unproven') / 2 >= 1
+  const isPressing = isUrgent && weightOf('pressing') > 0 && weightOf('onlyOwner') > 0
   const isTold = isPressing || signs.some(({ name, weight }) => weight > 0 && !ordinary.has(name))
   return isTold && signs.reduce((sum, { weight }) => sum + weight, 0) >= SCORE_MIN
 }
@@ -118,14 +128,17 @@ export function signsOf(message: PageMessage, page: FoundPage): Sign[] {
   const subject = subjectOf(header)
   const url = new URL(page.url)
   const own = senders(message.fields, people)
+  const hasHtml = message.body.html !== ''
   // Who sends by a mailing service can use its redirections for any page.
   const through = page.through.filter((hostname) => !findPlatform({ hostname, pathname: '/-' }))
   const isOfSender = [url.hostname, ...through].some((host) => own.has(siteOf(host)))
   const names: SignName[] = [
-    ...signsOfNames(people, subject, { isOfSender, page, hasHtml: message.body.html !== '' }),
+    ...signsOfNames(people, subject, { isOfSender, page, hasHtml }),
     ...signsOfPeople(people, url, isOfSender),
+    ...signsOfSending(message, people),
     ...signsOfPage(page, url, people),
     ...signsOfText(message, view, url),
+    ...when(!isOfSender && namesBrand(message, view, people), 'brandInText'),
     ...signsOfTalk(header, subject, view),
   ]
   const pressing = countPressing(
@@ -138,6 +151,8 @@ export function signsOf(message: PageMessage, page: FoundPage): Sign[] {
 
 const SUBJECT_CHARS_MAX = 300
 const LINE_CHARS_MAX = 6_000
+/** A capital I that is read as an l: no word begins so after small letters. */
+const capital = /\p{Ll}{2}I(?:[eiyu]|(?![\p{L}\p{N}]))/u
 /** Mathematical letters, and selectors of variants, which names do not need. */
 const fancy = /[\u{1D400}-\u{1D7FF}]|[\u{E0100}-\u{E01EF}]/u
 
@@ -166,8 +181,9 @@ function signsOfNames(
     ...when(!isOther(named) && isOther(inSubject), 'brandInSubject'),
     // Employees of brands write to mailing lists, without HTML.
     ...when(hasHtml && !isOfSender && !freeMailDomains.has(own) && isBrandSite(own), 'brandDomain'),
+    ...when(hasHtml && !isOfSender && isService(own), 'service'),
     ...when(page.shown.some(isBrandSite), 'brandShown'),
-    ...when(disguised > 1, 'disguisedName'),
+    ...when(disguised > 1 || [name, subject].some((one) => capital.test(one)), 'disguisedName'),
     ...when(fancy.test(name + subject), 'fancyLetters'),
   ]
 }
@@ -235,6 +251,64 @@ function base64Of(text: string): string {
   return Buffer.from(text).toString('base64').replace(/=+$/, '')
 }
 
+/** Whether a domain is that of a service by which anybody can send a form or a document. */
+function isService(domain: string): boolean {
+  const kind = findPlatform({ hostname: `-.${domain}`, pathname: '/-' })?.platform.kind
+  return kind === 'form' || kind === 'document'
+}
+
+/** How many words of a text are its beginning. */
+const FIRST_WORDS = 40
+
+/** Whether the first words name a brand; brands write about each other. */
+function namesBrand({ links }: PageMessage, { shown }: BodyView, { author }: People): boolean {
+  const brand = brandIn(shown.line.slice(0, shown.wordEnds[FIRST_WORDS - 1]))
+  if (!brand || isBrandSite(author?.organization ?? '')) return false
+  const linked = new Set(links.filter(leadsSomewhere).map(({ domain }) => domain))
+  return !brand.domains.some((domain) => linked.has(domain))
+}
+
+/** The beginning of a date (RFC 5322 §3.3). */
+const writtenDate = /^(?:[a-z]{2,12}\s?,\s{0,3})?\d{1,2}\s+[a-z]{3,9}\s+\d{2,4}\s+\d{1,2}:\d\d/i
+
+function signsOfSending({ fields, body }: PageMessage, { author }: People): SignName[] {
+  const values = (key: string) => valuesOf(fields, key)
+  const results = values('authentication-results').join(';')
+  const isJudged = /\b(?:spf|dkim)=\w/.test(results)
+  const isUnproven = isJudged && !isProven(results, author?.organization)
+  const hasDate = values('date').every((date) => writtenDate.test(date.trim()))
+  return [
+    ...when(isUnproven, 'unproven'),
+    ...when(isUnproven && body.html !== '' && isCrowd(values('to')), 'crowd'),
+    ...when(!hasDate, 'unreadableDate'),
+  ]
+}
+
+/** Whether `Authentication-Results` (RFC 8601) name a valid signature or the author's own host. */
+function isProven(results: string, organization: string | undefined): boolean {
+  if (/\bd(?:kim|marc)=pass\b/.test(results)) return true
+  const senders = results.matchAll(/\bspf=pass\b[^;]{0,200}?\bsmtp\.mailfrom=([^\s;]+)/g)
+  return [...senders].some(([, sender = '']) => {
+    return registrableDomainOf(sender.slice(sender.indexOf('@') + 1)) === organization
+  })
+}
+
+/** From how many recipients, of how many organizations, a message is to a crowd. */
+const CROWD_MIN = 5
+const ORGANIZATIONS_MIN = 4
+const AT_ONE_PROVIDER_MIN = 3
+
+function isCrowd(recipients: readonly string[]): boolean {
+  const domains = recipients
+    .flatMap(parseMailboxes)
+    .map(({ address }) => registrableDomainOf(domainOf(address)?.toLowerCase()) ?? address)
+  const organizations = Map.groupBy(domains, (domain) => domain)
+  const isOfMany = domains.length >= CROWD_MIN && organizations.size >= ORGANIZATIONS_MIN
+  return [...organizations].some(([domain, { length }]) => {
+    return isOfMany || (freeMailDomains.has(domain) && length >= AT_ONE_PROVIDER_MIN)
+  })
+}
+
 /** How many owners of links a mailing with much other content has. */
 const MANY_OWNERS = 5
 const FEW_WORDS = 12
@@ -283,10 +357,7 @@ const LIST_CHARS_MAX = 300
  * mailing lists, both are the same. Free mailbox providers do not count.
  */
 function senders(fields: readonly HeaderField[], people: People): ReadonlySet<string> {
-  const values = (key: string) =>
-    fieldValues(fields, key)
-      .slice(0, FIELDS_MAX)
-      .map((value) => value.slice(0, FIELD_CHARS_MAX))
+  const values = (key: string) => valuesOf(fields, key)
   const domains = [
     people.author?.domain,
     people.returnPathOrganization,
@@ -308,4 +379,10 @@ function senders(fields: readonly HeaderField[], people: People): ReadonlySet<st
       return site === undefined || freeMailDomains.has(site) ? [] : [site]
     }),
   )
+}
+
+function valuesOf(fields: readonly HeaderField[], key: string): string[] {
+  return fieldValues(fields, key)
+    .slice(0, FIELDS_MAX)
+    .map((value) => value.slice(0, FIELD_CHARS_MAX))
 }

@@ -4,12 +4,20 @@ import { parseBody } from '../../../src/mail/message-body.ts'
 import { judgePages } from '../../../src/phishing/judge-pages.ts'
 import { findLinks } from '../../../src/pieces/links.ts'
 
-type Given = { from?: string; subject?: string; html: string; fields?: string[] }
+type Given = {
+  from?: string
+  to?: string
+  subject?: string
+  html: string
+  fields?: readonly string[]
+}
 
-async function judged({ from, subject = 'Hello', html, fields = [] }: Given) {
+const jane = 'Jane Roe <jane@home.example>'
+
+async function judged({ from, to = jane, subject = 'Hello', html, fields = [] }: Given) {
   const lines = [
     `From: ${from ?? 'Billing <billing@sender.example>'}`,
-    'To: Jane Roe <jane@home.example>',
+    `To: ${to}`,
     `Subject: ${subject}`,
     ...fields,
     'Content-Type: text/html; charset=utf-8',
@@ -90,6 +98,46 @@ test('the content confirms a message in the name of a brand', async () => {
   expect(await judged({ from, html: page })).toMatchObject({ isConfirmed: true })
 })
 
+const failed = 'Authentication-Results: mx.home.example; spf=none; dkim=none'
+const proven =
+  'Authentication-Results: mx.home.example; spf=pass smtp.mailfrom=a@example.net; dkim=none'
+const strangers = ['a@one.example', 'b@two.example', 'c@three.example', 'd@four.example']
+const words = '<p>We thank you for your visit last week and hope to see you again next year.</p>'
+const letter = `${words}<a href="https://page.example/a">Read more</a>`
+const document = `${words}<a href="https://docs.google.com/drawings/d/a8Fk2/preview">Accept</a>`
+
+test.for([
+  [
+    'the first words name a brand that nothing else is of',
+    { html: `Welcome to your Netflix membership. ${letter}` },
+    { html: `Welcome to <a href="https://www.netflix.com/">Netflix</a>. ${letter}` },
+  ],
+  [
+    'a form service sends it, and the page is elsewhere',
+    { from: 'Forms <notices@typeform.com>', html: letter },
+    { from: 'Forms <notices@example.net>', html: letter },
+  ],
+  [
+    'it goes to many strangers, and nothing proves its author',
+    { to: [jane, ...strangers].join(', '), html: document, fields: [failed] },
+    { to: [jane, ...strangers].join(', '), html: document, fields: [proven] },
+  ],
+  [
+    'a name is written with a capital I for an l',
+    { from: 'Payment DecIined <billing@example.net>', html: letter },
+    { from: 'Castro <billing@example.net>', subject: "I'm glad", html: letter },
+  ],
+  [
+    'no program can read its date',
+    { html: letter, fields: ['Date: Xy, 29 Jan'] },
+    { html: letter, fields: ['Date: Thu, 29 Jan 2026 10:00:00 +0000 (UTC)'] },
+  ],
+] as const)('%s: that confirms a page, and its opposite does not', async ([, given, opposite]) => {
+  const from = 'Billing <billing@example.net>'
+  expect(await judged({ from, ...given })).toMatchObject({ isConfirmed: true })
+  expect(await judged({ from, ...opposite })).toMatchObject({ isConfirmed: false })
+})
+
 test.for([
   [
     'a newsletter that links to its own site',
@@ -125,7 +173,7 @@ test.for([
     },
   ],
 ] as const)('the content does not confirm %s', async ([, given]) => {
-  const { pages, isConfirmed } = await judged({ ...given, fields: [...(given.fields ?? [])] })
+  const { pages, isConfirmed } = await judged(given)
   expect(pages).not.toEqual([])
   expect(isConfirmed).toBe(false)
 })
