@@ -1,6 +1,7 @@
 import { isReadable } from '../evidence/readable.ts'
 import { parseIp } from '../mail/ip.ts'
-import { ownerOf } from './accusable.ts'
+import { pathPattern, type PlainLink } from '../pieces/disguise/plain-link.ts'
+import { type Accusable, ownerOf } from './accusable.ts'
 
 /**
  * Returns the part of a host about which DNS and registries may be asked: it ends before the first
@@ -18,8 +19,19 @@ export function askableHost(host: string, isShared: (label: string) => boolean):
   return askable
 }
 
+/**
+ * Returns what is the same for all recipients of a page: host and path, with placeholders for what
+ * may be a token. On a platform, the address names the page and stays as it is, with its query if
+ * the path has no id: other customers have pages with the same pattern.
+ */
+export function pageKey({ host, path, full }: PlainLink, { scope, platform }: Accusable): string {
+  const pattern = pathPattern(path)
+  if (scope === 'host' || !platform) return `${hostPattern(host)}${pattern}`
+  return pattern === path.toLowerCase() ? full : `${host}${path}`
+}
+
 /** Returns a host with `*` for labels that may identify the recipient. */
-export function hostPattern(host: string): string {
+function hostPattern(host: string): string {
   const [name, ...labels] = partsOf(host)
   return [...labels.map((label) => (isReadable(label, 'label') ? label : '*')), name].join('.')
 }

@@ -1,12 +1,12 @@
 import { unsubscribeUris } from '../mail/list-unsubscribe.ts'
 import type { HeaderField } from '../mail/header.ts'
 import type { MessageBody } from '../mail/message-body.ts'
-import { pathPattern, plainLinks } from '../pieces/disguise/plain-link.ts'
+import { plainLinks } from '../pieces/disguise/plain-link.ts'
 import { markedView } from '../pieces/html-view.ts'
 import { leadsSomewhere, type Link, type LinkPlace } from '../pieces/links.ts'
 import type { OwnNames } from '../verdict/lists/spare.ts'
 import { type Accusable, accusable, ownerOf } from './accusable.ts'
-import { hostPattern } from './askable-host.ts'
+import { pageKey } from './askable-host.ts'
 import { type LinkText, linkTexts } from './link-texts.ts'
 import { type LinkPurpose, purposeOf } from './link-words.ts'
 import { pageTarget } from './page-target.ts'
@@ -17,7 +17,7 @@ export type FoundPage = {
   url: string
   /** The addresses of all links to it, as written. */
   links: string[]
-  /** What is the same for all recipients: host and path, with placeholders for tokens. */
+  /** What is the same for all recipients (`pageKey`). */
   key: string
   accused: Accusable
   /** Hosts of redirectors whose addresses contain the page. */
@@ -119,7 +119,7 @@ function candidateOf(link: Link, at: number, { texts, own, most }: Given): Candi
     page: {
       url: target.url.href,
       links: [link.url],
-      key: `${hostPattern(plain.host)}${pathPattern(plain.path)}`,
+      key: pageKey(plain, accused),
       accused,
       through: target.through,
       shown: seen.flatMap(({ text }) => shownHost.exec(text)?.[1]?.toLowerCase() ?? []),

@@ -78,6 +78,15 @@ test('names a page once for all its links, which differ in tokens only', async (
   expect(pages[0]?.links).toHaveLength(2)
 })
 
+test.for([
+  ['docs.google.com/forms/d/1FAIpQLSd_a8Fk2pQz91xVb7/viewform', 'forms with long ids'],
+  ['bit.ly/3w6uTZ4', 'short links'],
+  ['drive.google.com/uc?id=1a8Fk2pQz91xVb7c', 'files named by a parameter'],
+] as const)('the key of %s keeps its id, because %s belong to different people', async ([its]) => {
+  const { pages } = await judged({ html: `<a href="https://${its}">Log in</a>` })
+  expect(pages.map(({ key }) => key)).toEqual([its])
+})
+
 test('names the page behind redirections that contain it', async () => {
   const target = encodeURIComponent('https://page.example/a')
   const html = `<a href="https://r.us-east-1.awstrack.me/L0/${target}/1/0100">Log in</a>`
