@@ -2,28 +2,31 @@ import { columns, type ConfirmedPage } from './pages.ts'
 import type { Db } from './pool.ts'
 import { rowsOf, valuesOf } from './rows.ts'
 
-/** A page that was confirmed before it was cleared. */
-export type ClearedPage = {
-  id: string
-  url: string
-  host: string
-  scope: 'host' | 'path'
-  confirmedAt: Date
-  clearedAt: Date
+/** A page that was in the feeds, and no longer is. */
+export type EndedPage = Pick<ConfirmedPage, 'id' | 'url' | 'host' | 'scope' | 'confirmedAt'> & {
+  /** Null for a page that was not reported any more. */
+  clearedAt: Date | null
+  /** The last report, or the confirmation if it came later. */
+  lastAt: Date
 }
 
 /**
- * Returns the pages that were cleared since an instant, in the order of their ids, whose exact URL
- * independent reporters received.
+ * Returns the pages that were cleared since an instant, and those that expired: confirmed ones with
+ * their last report or confirmation between two instants. In the order of their ids, after `after`;
+ * only those whose exact URL independent reporters received.
  */
-export function readClearedPages(
+export function readEndedPages(
   db: Db,
-  which: { since: Date; limit: number },
-): Promise<ClearedPage[]> {
+  which: { clearedSince: Date; lastAt: { from: Date; to: Date }; after?: string; limit: number },
+): Promise<EndedPage[]> {
   return rowsOf(db)`
-    select id, url, host, scope, confirmed_at as "confirmedAt", cleared_at as "clearedAt" from pages
-    where state = 'cleared' and shared and confirmed_at is not null
-      and cleared_at >= ${which.since}
+    select id, url, host, scope, confirmed_at as "confirmedAt", cleared_at as "clearedAt",
+      greatest(confirmed_at, last_seen) as "lastAt"
+    from pages
+    where shared and confirmed_at is not null and (cleared_at >= ${which.clearedSince}
+        or state = 'confirmed' and greatest(confirmed_at, last_seen) >= ${which.lastAt.from}
+          and greatest(confirmed_at, last_seen) <= ${which.lastAt.to})
+      and (${which.after}::uuid is null or id > ${which.after}::uuid)
     order by id limit ${which.limit}`
 }
 

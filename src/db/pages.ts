@@ -1,48 +1,34 @@
 import sql, { bulk, type Sql } from 'sql-template-tag'
+import type { ListedPage } from '../verdict/lists/list.ts'
 import type { Db } from './pool.ts'
 import { excluded, numberOf, rowOf, rowsOf, valuesOf } from './rows.ts'
 
-type PageType = 'phishing' | 'malware'
 /** `cleared`: a person said that it is no page of a phisher, or its owner had it delisted. */
 export type PageState = 'seen' | 'confirmed' | 'cleared'
-type PageDecision = PageType | 'cleared'
-type ConfirmedBy = 'person' | 'reporters'
+type PageDecision = ListedPage['type'] | 'cleared'
 
 /** A page to which reported messages lead. */
-export type Page = {
-  id: string
+export type Page = Omit<ListedPage, 'confirmedBy' | 'confirmedAt'> & {
   /** Host and path, with placeholders for what differs between recipients. */
   key: string
   /** As a recipient got it. It may leave only if it is `shared`, or if that reporter agrees. */
   url: string
-  host: string
-  /** What is accused: the whole host, or only this path of it. */
-  scope: 'host' | 'path'
-  type: PageType
   state: PageState
   /** What an operator said about the page itself; it holds whatever is reported. */
   decision: PageDecision | null
-  confirmedBy: ConfirmedBy | null
+  confirmedBy: ListedPage['confirmedBy'] | null
   /** Since when it is confirmed, or when it last was. */
   confirmedAt: Date | null
   clearedAt: Date | null
-  /** The brand that the messages pretend to come from. */
-  imitates: string | null
   /** Hosts of redirectors whose addresses contain the page. */
   through: string[]
   /** Whether three independent reporters received exactly this URL. */
   shared: boolean
-  firstSeen: Date
-  lastSeen: Date
   /** Number of reports that lead to it. */
   reports: number
 }
 
-export type ConfirmedPage = Page & {
-  state: 'confirmed'
-  confirmedBy: ConfirmedBy
-  confirmedAt: Date
-}
+export type ConfirmedPage = Page & ListedPage & { state: 'confirmed' }
 
 /** What a message adds to a page. */
 export type SeenPage = Pick<
@@ -153,7 +139,7 @@ export type PageReport = {
   /** Whether the content of the message supports that. */
   isSupported: boolean
   /** What a person of the site said about the report; `other`: it is neither. */
-  decision: PageType | 'other' | null
+  decision: ListedPage['type'] | 'other' | null
   /** What in the message speaks for and against a phishing page. */
   signs: string[]
 }

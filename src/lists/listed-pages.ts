@@ -1,5 +1,5 @@
 import type { App } from '../app.ts'
-import { findSharedPages } from '../db/page-feeds.ts'
+import { type EndedPage, findSharedPages, readEndedPages } from '../db/page-feeds.ts'
 import { type ConfirmedPage, readConfirmedPages } from '../db/pages.ts'
 import type { Db } from '../db/pool.ts'
 import { DAY_MS } from '../durations.ts'
@@ -10,6 +10,9 @@ import { exemptedAmong, PAGE } from './renew-listings.ts'
 
 /** Days after the last report or the confirmation for which a page is listed. */
 const PAGE_DAYS = 7
+
+/** Days for which a page that is no longer listed is named to those who keep what they read. */
+const ENDED_DAYS = 30
 
 /** The number of independent reporters who received the URL of each listed page. */
 const SHARING_REPORTERS = 3
@@ -39,6 +42,26 @@ export async function* listedPages(
   }
 }
 
+/**
+ * Yields the pages that left the lists in the last 30 days, in the order of their ids: cleared, or
+ * reported for the last time a week before. `endedAt`: when each of them left.
+ */
+export async function* endedPages(
+  { pool }: Pick<App, 'pool'>,
+  now: Date,
+): AsyncGenerator<(EndedPage & { endedAt: Date })[]> {
+  const ago = (days: number) => new Date(now.getTime() - days * DAY_MS)
+  const lastAt = { from: ago(PAGE_DAYS + ENDED_DAYS), to: ago(PAGE_DAYS) }
+  let after: string | undefined
+  do {
+    const some = after === undefined ? {} : { after }
+    const which = { clearedSince: ago(ENDED_DAYS), lastAt, limit: PAGE, ...some }
+    const read = await readEndedPages(pool, which)
+    yield read.map((page) => ({ ...page, endedAt: page.clearedAt ?? endAfter(page.lastAt) }))
+    after = read.length < PAGE ? undefined : read.at(-1)?.id
+  } while (after !== undefined)
+}
+
 /** Returns those of some confirmed pages with a shared URL that are listed. */
 async function keepListed(
   db: Db,
@@ -53,7 +76,11 @@ async function keepListed(
 
 /** When a page leaves the feeds if nobody reports it again. */
 function endOf({ confirmedAt, lastSeen }: ConfirmedPage): Date {
-  return new Date(Math.max(confirmedAt.getTime(), lastSeen.getTime()) + PAGE_DAYS * DAY_MS)
+  return endAfter(confirmedAt > lastSeen ? confirmedAt : lastSeen)
+}
+
+function endAfter(lastAt: Date): Date {
+  return new Date(lastAt.getTime() + PAGE_DAYS * DAY_MS)
 }
 
 /**

@@ -1,7 +1,6 @@
 import type { App } from '../app.ts'
-import { type ClearedPage, readClearedPages } from '../db/page-feeds.ts'
 import type { ConfirmedPage } from '../db/pages.ts'
-import { dateOf, DAY_MS, HOUR_MS } from '../durations.ts'
+import { dateOf, HOUR_MS } from '../durations.ts'
 import {
   type MispAttribute,
   mispAttributes,
@@ -10,7 +9,7 @@ import {
   mispEventStart,
   mispHashLine,
   lastingUuid,
-  withdrawnAttributes,
+  endedAttributes,
 } from '../phishing/misp-feed.ts'
 import {
   csvEntry,
@@ -32,16 +31,13 @@ import {
 } from '../verdict/lists/list.ts'
 import { uuidTime } from '../world.ts'
 import type { FileSet } from './draft-files.ts'
-import { listedPages } from './listed-pages.ts'
-import { PAGE, type Renewal } from './renew-listings.ts'
+import { endedPages, listedPages } from './listed-pages.ts'
+import type { Renewal } from './renew-listings.ts'
 
 type Needs = Pick<App, 'pool' | 'config'>
 
 /** An edition of a feed, and the zone of its data sets. */
 type FeedEdition = ListEdition & { list: PageFeed }
-
-/** Days for which the feed of MISP has its readers delete a page that was cleared. */
-const WITHDRAWN_DAYS = 30
 
 /**
  * Writes the feeds of confirmed pages in all formats: at once, and with the pages confirmed before
@@ -63,16 +59,17 @@ export async function writePages(
       await writer.add(pages.filter(({ confirmedAt }) => confirmedAt.getTime() <= latest))
     }
   }
-  const since = new Date(renewal.now.getTime() - WITHDRAWN_DAYS * DAY_MS)
-  const cleared = await readClearedPages(app.pool, { since, limit: PAGE })
-  for (const { writer } of writers) {
-    const delay = writer.feed === 'pages' ? 0 : delayMs
-    await writer.end(
-      cleared.filter(({ clearedAt, confirmedAt }) => {
-        return clearedAt.getTime() - confirmedAt.getTime() >= delay
-      }),
-    )
+  for await (const ended of endedPages(app, renewal.now)) {
+    for (const { writer } of writers) {
+      const delay = writer.feed === 'pages' ? 0 : delayMs
+      await writer.addEnded(
+        ended.filter(({ endedAt, confirmedAt }) => {
+          return endedAt.getTime() - confirmedAt.getTime() >= delay
+        }),
+      )
+    }
   }
+  for (const { writer } of writers) await writer.end()
   const counts = { pages: 0, 'pages-delayed': 0 }
   for (const { writer } of writers) counts[writer.feed] = writer.entries
   return counts
@@ -118,13 +115,17 @@ class FeedWriter {
     await this.#flush()
   }
 
-  /** Writes the rest. `cleared`: pages that readers of an earlier edition may have. */
-  async end(cleared: readonly ClearedPage[]): Promise<void> {
-    for (const page of cleared) {
-      for (const attribute of withdrawnAttributes(page, this.#edition)) {
+  /** Adds pages that readers of an earlier edition may have. */
+  async addEnded(pages: readonly Parameters<typeof endedAttributes>[0][]): Promise<void> {
+    for (const page of pages) {
+      for (const attribute of endedAttributes(page, this.#edition)) {
         this.#addAttribute(page.id, attribute)
       }
     }
+    await this.#flush()
+  }
+
+  async end(): Promise<void> {
     for (const { uuid } of this.#events.values()) this.#writeMisp(`${uuid}.json`, mispEventEnd)
     const listed = [...this.#events.values()].map(({ uuid, event }) => [uuid, event])
     this.#writeMisp('manifest.json', `${JSON.stringify(Object.fromEntries(listed))}\n`)
@@ -152,7 +153,7 @@ class FeedWriter {
     const { uuid } = event
     const comma = event.attributes++ === 0 ? '' : ','
     this.#writeMisp(`${uuid}.json`, `${comma}\n${JSON.stringify(attribute)}`)
-    if (!attribute.deleted) this.#writeMisp('hashes.csv', mispHashLine(attribute.value, uuid))
+    if (attribute.to_ids) this.#writeMisp('hashes.csv', mispHashLine(attribute.value, uuid))
   }
 
   #write(ending: string, text: string): void {

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import { dateOf, hourOf } from '../durations.ts'
 import { parseIp } from '../mail/ip.ts'
+import type { ListedPage } from '../verdict/lists/list.ts'
 import { uuidOf } from '../world.ts'
-import type { FedPage } from './page-feed.ts'
 
 /** The installation that publishes a feed, and the time of the edition. */
 export type MispSource = { publicUrl: string; madeAt: Date }
@@ -38,7 +38,7 @@ export type MispAttribute = {
 }
 
 /** Tags of MISP's taxonomies: how sure a page is. */
-const confidence: Readonly<Record<FedPage['confirmedBy'], Tag>> = {
+const confidence: Readonly<Record<ListedPage['confirmedBy'], Tag>> = {
   person: { name: 'misp:confidence-level="usually-confident"' },
   reporters: { name: 'misp:confidence-level="fairly-confident"' },
 }
@@ -88,7 +88,7 @@ export const mispEventEnd = '\n]}}\n'
 
 /** Returns the URL of a page and, with `withHost`, its host as indicators. */
 export function mispAttributes(
-  page: FedPage,
+  page: ListedPage,
   source: MispSource,
   { withHost }: { withHost: boolean },
 ): MispAttribute[] {
@@ -109,7 +109,7 @@ export function mispAttributes(
 }
 
 /** The attribute of a host. It has a UUID for each page, because it is in the event of a page. */
-function hostOf({ id, host }: Pick<FedPage, 'id' | 'host'>, source: MispSource) {
+function hostOf({ id, host }: Pick<ListedPage, 'id' | 'host'>, source: MispSource) {
   const address = parseIp(host)
   return {
     uuid: lastingUuid(source, `host of ${id}`),
@@ -118,17 +118,25 @@ function hostOf({ id, host }: Pick<FedPage, 'id' | 'host'>, source: MispSource) 
   } as const
 }
 
-/** Returns the attributes that have readers delete a page that is cleared. */
-export function withdrawnAttributes(
-  page: Pick<FedPage, 'id' | 'url' | 'host' | 'scope'> & { clearedAt: Date },
+/**
+ * Returns the attributes of a page that left the feed: readers delete one that was cleared, and no
+ * longer detect one that merely expired.
+ */
+export function endedAttributes(
+  page: Pick<ListedPage, 'id' | 'url' | 'host' | 'scope'> & {
+    endedAt: Date
+    clearedAt: Date | null
+  },
   source: MispSource,
 ): MispAttribute[] {
   const url = { uuid: lastingUuid(source, page.id), type: 'url', value: page.url } as const
   const values = page.scope === 'host' ? [url, hostOf(page, source)] : [url]
+  const end = page.clearedAt
+    ? ({ comment: 'No longer listed.', deleted: true } as const)
+    : { comment: 'Not reported any more.' }
   return values.map((value) => ({
-    ...value,
-    ...{ category: 'Network activity', to_ids: false, timestamp: seconds(page.clearedAt) },
-    ...{ comment: 'No longer listed.', deleted: true },
+    ...{ ...value, category: 'Network activity', to_ids: false, ...end },
+    timestamp: seconds(page.endedAt),
   }))
 }
 

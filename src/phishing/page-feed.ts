@@ -1,21 +1,7 @@
 import { dateOf, hourOf } from '../durations.ts'
 import { csvLine } from '../mail/csv.ts'
 import { parseIp } from '../mail/ip.ts'
-
-/** A confirmed page, as far as feeds use it. */
-export type FedPage = {
-  id: string
-  url: string
-  host: string
-  /** What is accused: the host, or only this page, because others have pages on the host. */
-  scope: 'host' | 'path'
-  type: 'phishing' | 'malware'
-  confirmedBy: 'person' | 'reporters'
-  confirmedAt: Date
-  imitates: string | null
-  firstSeen: Date
-  lastSeen: Date
-}
+import type { ListedPage } from '../verdict/lists/list.ts'
 
 /** A page in JSON and CSV. It reveals neither single reports nor the times at which they came. */
 export type FeedEntry = {
@@ -39,7 +25,7 @@ export type FeedEntry = {
 const confidences = { person: 95, reporters: 75 } as const
 
 /** Returns what is published about a page. `id` names it in all editions. */
-export function feedEntry(page: FedPage, id: string): FeedEntry {
+export function feedEntry(page: ListedPage, id: string): FeedEntry {
   const { url, host, scope, type, imitates } = page
   return {
     ...{ id, url, host, scope, category: type, imitates },

@@ -10,6 +10,23 @@ export const pageFeeds = ['pages', 'pages-delayed'] as const
 
 export type PageFeed = (typeof pageFeeds)[number]
 
+/** A confirmed page, as feeds publish it. */
+export type ListedPage = {
+  id: string
+  /** As independent reporters received it. */
+  url: string
+  host: string
+  /** What is accused: the whole host, or only this path, because others have pages on the host. */
+  scope: 'host' | 'path'
+  type: 'phishing' | 'malware'
+  confirmedBy: 'person' | 'reporters'
+  confirmedAt: Date
+  /** The brand that the messages pretend to come from. */
+  imitates: string | null
+  firstSeen: Date
+  lastSeen: Date
+}
+
 /** Reasons for a listing, in order of increasing severity. */
 export const listCategories = ['spam', 'phishing', 'malware'] as const
 

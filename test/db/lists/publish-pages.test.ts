@@ -47,13 +47,13 @@ const onAddress = 'http://192.0.2.7/bank'
 type Event = { Event: { Attribute: { value: string; deleted?: true; to_ids: boolean }[] } }
 type Manifest = Record<string, { info: string; date: string; Orgc: { name: string } }>
 
-/** The values of all events that the manifest of MISP lists. */
+/** The values of all events that the manifest lists: `-` is deleted, `~` no longer detected. */
 async function mispValues(feed = 'pages'): Promise<string[]> {
   const manifest = JSON.parse(await read(`${feed}-misp/manifest.json`)) as Manifest
   const files = Object.keys(manifest).map((uuid) => read(`${feed}-misp/${uuid}.json`))
   const events = (await Promise.all(files)).map((text) => (JSON.parse(text) as Event).Event)
   return events.flatMap(({ Attribute }) =>
-    Attribute.map(({ value, deleted }) => (deleted ? `-${value}` : value)),
+    Attribute.map(({ value, deleted, to_ids }) => `${deleted ? '-' : to_ids ? '' : '~'}${value}`),
   )
 }
 
@@ -160,7 +160,16 @@ test('a page leaves the files a week after the last report', async () => {
   later(24 * 7)
   await publish()
   expect(await linesOf('pages.txt')).toEqual([host])
+  const old = ['~https://older.example/', '~older.example']
+  expect((await mispValues()).toSorted()).toEqual([host, 'login.evil.example', ...old].toSorted())
   later(2)
   await publish()
   expect(await linesOf('pages.txt')).toEqual([])
+  expect(await linesOf('pages-misp/hashes.csv')).toEqual([])
+  // Whoever follows the public feed has read the same pages.
+  expect((await mispValues('pages-delayed')).toSorted()).toEqual((await mispValues()).toSorted())
+  expect(await mispValues()).toContain(`~${host}`)
+  later(24 * 31)
+  await publish()
+  expect(await readdir(path.join(folder, 'pages-misp'))).toEqual(['hashes.csv', 'manifest.json'])
 })
