@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag'
 import type { Db } from './pool.ts'
+import type { SealedFor } from './sealed-bytes.ts'
 import { changesAny, excluded, rowsOf } from './rows.ts'
 
 /** A partner that an operator enabled. */
@@ -10,6 +11,11 @@ export type EnabledPartner = {
   /** The encrypted key of our account, for a partner that gave one. */
   sealedKey: Buffer | null
   enabledAt: Date
+}
+
+/** For what the key of our account at a partner is encrypted. */
+export function sealOf({ key: owner }: Pick<EnabledPartner, 'key'>): SealedFor {
+  return { purpose: 'partner key', owner }
 }
 
 export function listEnabledPartners(db: Db): Promise<EnabledPartner[]> {

@@ -1,6 +1,5 @@
 import type { App } from '../app.ts'
 import { ensureConsumers } from '../db/consumers.ts'
-import { listFeedback } from '../db/feedback-reports.ts'
 import { withdrawUnsent } from '../db/feedback-waiting.ts'
 import {
   listPageNotices,
@@ -19,6 +18,7 @@ import type { Stopper } from '../phishing/stoppers.ts'
 import { chooseContact, type OwnAddresses } from '../verdict/choose-contact.ts'
 import { knownContacts } from './known-contacts.ts'
 import { queueFeedback } from './queue-feedback.ts'
+import { listFeedbackOf } from './show-notices.ts'
 
 type Needs = Pick<App, 'boss' | 'config'>
 
@@ -73,14 +73,6 @@ async function listWithdrawn(tx: Db, notices: readonly PageNotice[]): Promise<Se
   return new Set(
     notices.flatMap((one) => (feedbackOf(one)?.state === 'withdrawn' ? [one.contact] : [])),
   )
-}
-
-/** Returns a function that returns the feedback report that is a notice. */
-async function listFeedbackOf(tx: Db, notices: readonly PageNotice[]) {
-  const ids = new Set(notices.flatMap(({ reportId }) => reportId ?? []))
-  const feedback = ids.size === 0 ? [] : await listFeedback(tx, [...ids])
-  return ({ reportId, number }: PageNotice) =>
-    feedback.find((one) => one.reportId === reportId && one.number === number)
 }
 
 /**

@@ -6,6 +6,7 @@ import {
   listEnabledPartners,
   putPartner,
   removePartner,
+  sealOf,
 } from '../db/partners.ts'
 import type { Db } from '../db/pool.ts'
 import { sealBytes } from '../db/sealed-bytes.ts'
@@ -48,8 +49,8 @@ export const enablePartner = defineAction({
     const known = (await listEnabledPartners(tx)).find((one) => one.key === key)
     if (http) {
       if (unconfirmed !== undefined && checked === undefined) return unchecked
-      const about = { purpose: 'partner key', owner: key } as const
-      const fresh = given.secret && sealBytes(Buffer.from(given.secret), about, config.secret)
+      const { secret } = given
+      const fresh = secret && sealBytes(Buffer.from(secret), sealOf({ key }), config.secret)
       const sealedKey = http.keyHeader === null ? null : fresh || (known?.sealedKey ?? null)
       if (http.keyHeader !== null && sealedKey === null) return keyMissing
       await putPartner(tx, { key, contact: address ?? null, sealedKey, enabledAt: at })

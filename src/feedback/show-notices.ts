@@ -1,10 +1,5 @@
 import { listAnswers } from '../db/feedback-answers.ts'
-import {
-  type FeedbackKey,
-  type FeedbackState,
-  feedbackName,
-  listFeedback,
-} from '../db/feedback-reports.ts'
+import { type FeedbackKey, type FeedbackState, listFeedback } from '../db/feedback-reports.ts'
 import { listPageNotices, type PageNotice, type PageNoticeState } from '../db/page-notices.ts'
 import type { Db } from '../db/pool.ts'
 import type { AnswerKind } from '../mail/verp.ts'
@@ -25,13 +20,15 @@ export type ShownNotice = Pick<PageNotice, 'contact' | 'role' | 'name'> & {
 /** Returns those who can stop a page, in the order in which they are asked. */
 export async function readNotices(db: Db, pageId: string): Promise<ShownNotice[]> {
   const notices = await listPageNotices(db, pageId)
-  const ids = [...new Set(notices.flatMap(({ reportId }) => reportId ?? []))]
-  const [feedback, answers] =
-    ids.length > 0 ? await Promise.all([listFeedback(db, ids), listAnswers(db, ids)]) : [[], []]
-  const feedbackOf = new Map(feedback.map((one) => [feedbackName(one), one]))
-  return notices.map(({ contact, role, name, state, reportId, number, queuedAt }) => {
+  const ids = reportsOf(notices)
+  const [feedbackOf, answers] = await Promise.all([
+    listFeedbackOf(db, notices),
+    ids.length > 0 ? listAnswers(db, ids) : [],
+  ])
+  return notices.map((notice) => {
+    const { contact, role, name, state, reportId, number, queuedAt } = notice
     const key = reportId !== null && number !== null ? { reportId, number } : undefined
-    const its = key && feedbackOf.get(feedbackName(key))
+    const its = feedbackOf(notice)
     return {
       ...{ contact, role, name, key, isForm: !contact.includes('@') },
       state: state === 'queued' ? (its?.state ?? 'gone') : state,
@@ -41,4 +38,16 @@ export async function readNotices(db: Db, pageId: string): Promise<ShownNotice[]
         .map(({ answer, at, said }) => ({ answer, at, said })),
     }
   })
+}
+
+/** Returns a function that returns the feedback report that is a notice. */
+export async function listFeedbackOf(db: Db, notices: readonly PageNotice[]) {
+  const ids = reportsOf(notices)
+  const feedback = ids.length > 0 ? await listFeedback(db, ids) : []
+  return ({ reportId, number }: PageNotice) =>
+    feedback.find((one) => one.reportId === reportId && one.number === number)
+}
+
+function reportsOf(notices: readonly PageNotice[]): string[] {
+  return [...new Set(notices.flatMap(({ reportId }) => reportId ?? []))]
 }

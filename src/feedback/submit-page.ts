@@ -8,7 +8,7 @@ import {
   type PageSubmission,
 } from '../db/page-submissions.ts'
 import { loadPage, type Page } from '../db/pages.ts'
-import { type EnabledPartner, listEnabledPartners } from '../db/partners.ts'
+import { type EnabledPartner, listEnabledPartners, sealOf } from '../db/partners.ts'
 import type { Db } from '../db/pool.ts'
 import { openBytes } from '../db/sealed-bytes.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, retryAfter } from '../durations.ts'
@@ -115,9 +115,9 @@ async function limitMs(
   return day >= dailyMax ? HOUR_MS : hour >= hourlyMax ? HOUR_MS / 6 : 0
 }
 
-function keyOf({ key: owner, sealedKey }: EnabledPartner, { secret }: App['config']) {
-  const about = { purpose: 'partner key', owner } as const
-  return sealedKey ? openBytes(sealedKey, about, secret)?.toString() : undefined
+function keyOf(partner: EnabledPartner, { secret }: App['config']) {
+  const { sealedKey } = partner
+  return sealedKey ? openBytes(sealedKey, sealOf(partner), secret)?.toString() : undefined
 }
 
 /** Returns the answer of a partner; undefined if there is none in time. */

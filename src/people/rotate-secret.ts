@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
 import { type ActionContext, defineAction } from '../actions.ts'
 import { listProcesses } from '../db/health.ts'
-import { listEnabledPartners, putPartner } from '../db/partners.ts'
+import { listEnabledPartners, putPartner, sealOf } from '../db/partners.ts'
 import type { Db } from '../db/pool.ts'
 import { isSealedNow, openBytes, sealBytes, type SealedFor } from '../db/sealed-bytes.ts'
 import {
@@ -156,8 +156,8 @@ async function convertIn(tx: Db, row: SecretRow, { secret, at }: { secret: KeyRi
 /** Encrypts again the keys of our accounts at partners, of which there are a few. */
 async function sealPartnerKeys(tx: Db, secret: KeyRing): Promise<void> {
   for (const partner of await listEnabledPartners(tx)) {
-    const { key: owner, sealedKey: old } = partner
-    const sealedKey = old && sealedAgain(old, { purpose: 'partner key', owner }, secret)
+    const { sealedKey: old } = partner
+    const sealedKey = old && sealedAgain(old, sealOf(partner), secret)
     if (sealedKey) await putPartner(tx, { ...partner, sealedKey })
   }
 }

@@ -43,9 +43,8 @@ const states: readonly LetterState[] = [
 const releases = { release: releaseHeld, resend: resendRefused }
 
 /** Letters: the list by state, the exact copy of each, and the forms that send them. */
-function letterRoutes(site: Site): Router {
+function letterRoutes(site: Site, canSend: boolean): Router {
   const filters = { state: choiceParam(states) }
-  const canSend = site.config.smtpUrl !== undefined
   const router = Router()
   router.use(
     listPage(site, {
@@ -120,7 +119,7 @@ export function outboxRoutes(site: Site): Router {
   const filters = { state: choiceParam(feedbackStates) }
   const canSend = site.config.smtpUrl !== undefined
   const router = Router()
-  router.use('/letters', letterRoutes(site))
+  router.use('/letters', letterRoutes(site, canSend))
   router.use(waitingRoutes(site))
   router.use(
     listPage(site, {
