@@ -46,9 +46,9 @@ export type Summary = {
 }
 
 /**
- * What a message is for its reporter: the class whose signs explain it, whether it is dangerous, and
- * what to do. `newsletter`: it looks like one, but there is no safe advice how to unsubscribe, so
- * the page does not say that one can. `disputed`: we think it is spam, and its reporter does not.
+ * What a message is for its reporter: the class whose signs explain it, its danger, and what to do.
+ * `newsletter`: it looks like one, but there is no safe advice how to unsubscribe, so the page does
+ * not say that one can. `disputed`: we think it is spam, and its reporter does not.
  */
 const meanings = {
   spam: { because: 'spam', danger: 'spam', todo: 'spam' },
