@@ -39,8 +39,8 @@ export const exemptFromLists = defineAction({
     const { at: createdAt, reporterId } = context
     const expiresAt = endOf(days, context)
     await keepExemption(tx, { name, reason, expiresAt, reporterId, createdAt })
-    await clearPagesAt(tx, name, context)
-    return { done: 'set', audit: `${name}, ${termWords(expiresAt)}: ${reason}` }
+    const pages = await clearPagesAt(tx, name, context)
+    return { done: 'set', audit: `${name}, ${termWords(expiresAt)}${pages}: ${reason}` }
   },
 })
 
@@ -88,12 +88,12 @@ export const acceptDelisting = defineAction({
     const request = await decideRequest(tx, requestId, 'accepted', { answer, at, reporterId })
     await delist(tx, request, at)
     const { name, list } = request
-    await clearPagesAt(tx, name, context)
-    if (exempt === undefined) return { done: 'accepted', audit: `${list}: ${name}` }
+    const what = `${list}: ${name}${await clearPagesAt(tx, name, context)}`
+    if (exempt === undefined) return { done: 'accepted', audit: what }
     const expiresAt = endOf(exempt === 'good' ? undefined : Number(exempt), context)
     const reason = `Delisting request ${requestId}.`
     await keepExemption(tx, { name, reason, expiresAt, reporterId, createdAt: at })
-    return { done: 'accepted', audit: `${list}: ${name}, exempt ${termWords(expiresAt)}` }
+    return { done: 'accepted', audit: `${what}, exempt ${termWords(expiresAt)}` }
   },
 })
 

@@ -97,14 +97,19 @@ async function decide(
 }
 
 /** Maximum number of pages of one name; a host with more needs a second decision. */
-const PAGES_OF_NAME_MAX = 500
+export const PAGES_OF_NAME_MAX = 500
 
-/** Clears the confirmed pages of a host, or of a domain and its hosts, which was delisted. */
-export async function clearPagesAt(tx: Db, name: string, context: PageContext): Promise<void> {
-  for (const pageId of await listConfirmedAt(tx, name, PAGES_OF_NAME_MAX)) {
+/**
+ * Clears the confirmed pages of a host, or of a domain and its hosts, which was delisted. Returns
+ * what the audit log says of them.
+ */
+export async function clearPagesAt(tx: Db, name: string, context: PageContext): Promise<string> {
+  const ids = await listConfirmedAt(tx, name, PAGES_OF_NAME_MAX)
+  for (const pageId of ids) {
     const page = await lockPage(tx, pageId)
     if (page) await decide(tx, page, 'cleared', context)
   }
+  return ids.length === 0 ? '' : `, pages cleared: ${ids.length}`
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   listDelistings,
   listExemptions,
 } from '../../db/listings.ts'
+import { listConfirmedAt } from '../../db/pages.ts'
 import {
   acceptDelisting,
   exemptFromLists,
@@ -13,6 +14,7 @@ import {
   removeListExemption,
 } from '../../lists/list-actions.ts'
 import { findListedHosts } from '../../lists/listed-pages.ts'
+import { PAGES_OF_NAME_MAX } from '../../pages/page-actions.ts'
 import { listedKinds, type Listing, type ListName, listNames } from '../../verdict/lists/list.ts'
 import { DECISION_DAYS, decisionDue } from '../../verdict/lists/questions.ts'
 import { uuidTime } from '../../world.ts'
@@ -38,11 +40,12 @@ export function delistingAdminRoutes(site: Site): Router {
     read: async (page) => {
       const rows = await listDelistings(site.pool, page)
       const listings = await listingsOf(rows, site)
-      return rows.map((row) => {
+      const pages = await Promise.all(rows.map((row) => pagesToClear(row, site)))
+      return rows.map((row, at) => {
         const askedAt = uuidTime(row.id)
         const listing = listings.find(({ list, name }) => list === row.list && name === row.name)
         const kind = listedKinds[row.list]
-        return { ...row, kind, listing, askedAt, dueAt: decisionDue(askedAt) }
+        return { ...row, kind, listing, pages: pages[at], askedAt, dueAt: decisionDue(askedAt) }
       })
     },
     next: ({ id }) => ({ before: id }),
@@ -55,6 +58,15 @@ export function delistingAdminRoutes(site: Site): Router {
       many: 'id',
     },
   })
+}
+
+/** The number of confirmed pages that a delisting clears, as in `clearPagesAt`. */
+async function pagesToClear(
+  { list, name, state }: { list: ListName; name: string; state: DelistingState },
+  { pool }: Site,
+): Promise<number> {
+  if (state !== 'open' || list === 'addresses') return 0
+  return (await listConfirmedAt(pool, name, PAGES_OF_NAME_MAX)).length
 }
 
 /**

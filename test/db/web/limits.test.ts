@@ -115,8 +115,11 @@ async function readLimit(name: string) {
 
 test('administrators save several limits at once, and only what they changed', async () => {
   const html = await (await desk.get('/admin/limits')).text()
-  expect(html).toContain('1,200 a minute, per account')
-  expect(html).toContain('200 an hour, in total')
+  expect(html).toContain('>reports per account, per minute</span>\n<span>at most 1,200<')
+  // No two limits have the same title.
+  const titles = [...html.matchAll(/<span class="what">([^<]*)</g)].map(([, title]) => title)
+  expect(titles.length).toBeGreaterThan(15)
+  expect(titles.filter((title, at) => titles.indexOf(title) !== at)).toEqual([])
   const fields = await shownFields({
     'read-minute.attempts': '7',
     'read-minute.window': '0.5',
@@ -140,7 +143,7 @@ test('administrators save several limits at once, and only what they changed', a
     'read-minute: 7 in 30 s, off',
   ])
   const shown = await (await desk.get('/admin/limits')).text()
-  expect(shown).toContain('Default: 1,200 a minute.')
+  expect(shown).toContain('Default: 1,200 per minute.')
   expect(shown).toContain('not counted')
   const again = await desk.post('/admin/limits', await shownFields({}))
   expect(again.headers.get('location')).toBe('/admin/limits?done=same')

@@ -117,7 +117,7 @@ test('a name with little evidence is delisted once at once, and stays off the li
   const status = await askFor(address)
   expect(status).toMatch(/^\/lookup\/delist\/[\w-]{32}$/)
   const html = await pageOf(status)
-  expect(html).toContain('Removed from the list.')
+  expect(html).toContain('The entry leaves the list at the next publication')
   expect(html).toContain('noindex')
   for (const secret of Object.values(wish)) expect(html).not.toContain(secret)
   expect(await pageOf('/lookup?q=192.0.2.7')).toContain('is not listed')

@@ -103,8 +103,14 @@ test('an accepted delisting and an exemption clear the pages of the name', async
     ...{ contact: 'owner@shop.example', done: 'Removed.', answer: null, decidedAt: null },
     ...{ tokenHash: Buffer.alloc(32), askerHash: Buffer.alloc(32) },
   })
+  const asked = await (await browser.get('/admin/delistings')).text()
+  expect(asked).toMatch(
+    /state=confirmed&amp;host=[^"]+"[^>]*>1 confirmed page\. If you delist, it is/,
+  )
   await browser.post(`/admin/delistings/${requestId}`, { do: 'accept', answer: '', exempt: '' })
   expect(await stateOf(delisted)).toBe('cleared')
+  const logged = await pool.query(`select detail from audit_log where action = 'accept delisting'`)
+  expect(logged.rows).toEqual([{ detail: 'domains: shop.example, pages cleared: 1' }])
   const exemption = { do: 'set', name: 'exempt.example', reason, term: 'good' }
   await browser.post('/admin/delistings/exemptions', exemption)
   expect(await stateOf(exempt)).toBe('cleared')
