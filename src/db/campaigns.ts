@@ -337,7 +337,8 @@ export type CampaignLine = { campaignId: string; reports: number }
 export function listLargestCampaigns(db: Db, day: string, limit: number): Promise<CampaignLine[]> {
   return preparedRowsOf(db)`
     select campaign_id as "campaignId", reports from campaign_days
-    where day = ${day} and reports > 0 order by reports desc, campaign_id limit ${limit}`
+    where day = ${day} and reports > 0
+    order by reports desc, campaign_id limit ${raw(String(limit))}`
 }
 
 /**

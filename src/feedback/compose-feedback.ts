@@ -1,4 +1,6 @@
 import type { App } from '../app.ts'
+import { listPackedAnalyses } from '../db/analyses.ts'
+import type { Consumer } from '../db/consumers.ts'
 import { type Feedback, findFeedbackMessage, feedbackName } from '../db/feedback-reports.ts'
 import type { Db } from '../db/pool.ts'
 import { pack, unpack } from '../db/rows.ts'
@@ -8,7 +10,8 @@ import { withSignatureOf } from '../mail/dkim-signature.ts'
 import { withoutKeys } from '../mail/keys.ts'
 import { feedbackMessageId } from '../parsing/feedback-content.ts'
 import type { ComposedFeedback, ParserPool } from '../parsing/parser-pool.ts'
-import { type LoadedFeedback, loadFeedback } from './load-content.ts'
+import { healthyRecord } from '../verdict/contact-health.ts'
+import { asStored, type LoadedFeedback, loadFeedback } from './load-content.ts'
 
 /** The mail of a feedback report or a digest, and the packed copy. */
 export type ComposedMail = Pick<ComposedFeedback, 'raw' | 'copy'>
@@ -64,8 +67,11 @@ export function messageIdOf({ feedback, parts }: Pick<LoadedFeedback, 'feedback'
   return feedbackMessageId(content)
 }
 
-/** Composes the copy of a feedback report as it would be sent now; undefined if it cannot be. */
-export type Preview = (feedback: Feedback) => Promise<Buffer | undefined>
+/**
+ * Composes the copy of a feedback report as it would be sent now; undefined if it cannot be. With a
+ * consumer, neither needs to be stored.
+ */
+export type Preview = (feedback: Feedback, consumer?: Consumer) => Promise<Buffer | undefined>
 
 /** The mail of a feedback report: the stored copy if it is sent or held, otherwise a preview. */
 export type ExactCopy = {
@@ -81,10 +87,10 @@ export function createPreview(
   { pool, config, clock }: Pick<App, 'pool' | 'config' | 'clock'>,
   parser: () => Pick<ParserPool, 'compose' | 'sign'>,
 ): Preview {
-  return async (feedback) => {
-    const loaded = (await loadFeedback(pool, [feedback], config, clock())).get(
-      feedbackName(feedback),
-    )
+  return async (feedback, consumer) => {
+    const read = { consumers: consumer ? [consumer] : [], reports: [] }
+    const all = await loadFeedback(pool, [feedback], config, clock(), read)
+    const loaded = all.get(feedbackName(feedback))
     return loaded && unpack((await composeLoaded(loaded, parser())).copy)
   }
 }
@@ -127,6 +133,33 @@ export async function findOwnCopy(
   if (feedback.state === 'withdrawn') return undefined
   const raw = await preview({ ...feedback, isDigest: false, incidents: 1 })
   return raw && { raw, isFinal: hasLeft(head ?? feedback) }
+}
+
+/** The number of a mail that `composeKept` returns; a stored one has another. */
+export const KEPT = 0
+
+/**
+ * Composes the feedback report that the network of a kept report would get if the report were
+ * forwarded. Stores nothing. Undefined if the network has no contact.
+ */
+export async function composeKept(
+  db: Db,
+  reportId: string,
+  preview: Preview,
+): Promise<{ feedback: Feedback; copy: ExactCopy } | undefined> {
+  const [analysis] = await listPackedAnalyses(db, [reportId])
+  const address = analysis?.network?.abuse
+  if (!address) return undefined
+  const desk: Consumer = {
+    ...{ id: reportId, address, state: 'found', source: 'network', ...healthyRecord },
+    ...{ pausedUntil: null, enrolledAt: null, originalsSince: null, originalsUntil: null },
+    ...{ format: 'arf', form: 'whole', pace: 'at-once', takes: null },
+    ...{ hourlyMax: null, connectionsMax: null },
+  }
+  const { analyzedAt: createdAt } = analysis
+  const feedback = asStored({ reportId, number: 1, consumerId: desk.id, address, createdAt })
+  const raw = await preview(feedback, desk)
+  return raw && { feedback: { ...feedback, number: KEPT }, copy: { raw, isFinal: false } }
 }
 
 function hasLeft({ state }: Pick<Feedback, 'state'>): boolean {

@@ -245,17 +245,7 @@ export type CreatedFeedback = {
  */
 export function contentOfCreated(created: CreatedFeedback, settings: Settings): LoadedFeedback {
   const { row, consumer, network, reporterEmail, verdict, complaint, packed, analysis } = created
-  const feedback: Feedback = {
-    ...{ reportId: row.reportId, number: row.number, consumerId: row.consumerId },
-    ...{ kind: row.kind ?? 'complaint', state: 'queued' },
-    isShadowed: row.state === 'shadowed',
-    ...{ incidents: 1, isDigest: false },
-    ...{ recipientRole: row.recipientRole ?? 'network', keepsTokens: row.keepsTokens ?? false },
-    ...{ sharedParts: row.sharedParts ?? null, hasOriginal: row.hasOriginal ?? false },
-    ...{ address: row.address, createdAt: row.createdAt, dueAt: null, finishedAt: null },
-    ...{ mergedInto: null, mergedNumber: null, messageId: null, reply: null },
-    ...{ bouncedAt: null, bounceStatus: null, bounceReason: null },
-  }
+  const feedback = asStored(row)
   const { cidr, asn, name, country, abuse } = network
   const stored = { cidr, asn, name, country, abuse, contacts: abuse === null ? [] : [abuse] }
   const content = contentOf(feedback, consumer, settings, {
@@ -268,6 +258,21 @@ export function contentOfCreated(created: CreatedFeedback, settings: Settings): 
     ...contentOfJudgment(feedback, { verdict, complaint }),
   })
   return { feedback, consumer, parts: [{ feedback, content, packed, analysis }] }
+}
+
+/** A feedback report as it is read after it was stored. */
+export function asStored(row: NewFeedback): Feedback {
+  return {
+    ...{ reportId: row.reportId, number: row.number, consumerId: row.consumerId },
+    ...{ kind: row.kind ?? 'complaint', state: 'queued' },
+    isShadowed: row.state === 'shadowed',
+    ...{ incidents: 1, isDigest: false },
+    ...{ recipientRole: row.recipientRole ?? 'network', keepsTokens: row.keepsTokens ?? false },
+    ...{ sharedParts: row.sharedParts ?? null, hasOriginal: row.hasOriginal ?? false },
+    ...{ address: row.address, createdAt: row.createdAt, dueAt: null, finishedAt: null },
+    ...{ mergedInto: null, mergedNumber: null, messageId: null, reply: null },
+    ...{ bouncedAt: null, bounceStatus: null, bounceReason: null },
+  }
 }
 
 type Known = Pick<

@@ -183,8 +183,10 @@ export async function start(context: StartContext): Promise<Instance> {
       // No drain time by default: no load balancer distributes requests among these parts.
       DRAIN_SECONDS: String((config.drainMs ?? 0) / 1_000),
     }
-    // People try it with old messages.
-    const partEnv = { ...(isTrialSite(config) && { MESSAGE_AGE_MAX: '0' }), ...env, ...settings }
+    // People try it with old messages, and look at the pages rather than at the log.
+    const quiet = process.stdout.isTTY && { LOG_LEVEL: 'warn' }
+    const forTrial = isTrialSite(config) && { MESSAGE_AGE_MAX: '0', ...quiet }
+    const partEnv = { ...forTrial, ...env, ...settings }
     const wanted = config.checkPort === undefined ? parts : [...parts, checkPart]
     const supervisor = supervise(wanted, (part) => startPart(main, part, partEnv, config), {
       log,
@@ -365,27 +367,18 @@ async function ensureAccount(
   await addAccount({ email, password, role, wantsToken: false }, app)
 }
 
+/** What to do next, in three lines: the address, the accounts, and how to end. */
 function banner(config: Config, { admin, reporter }: Partial<FirstAccounts>): string {
   const sending = config.smtpUrl
-    ? 'Feedback reports are sent through the mail server of SMTP_URL.'
-    : 'Feedback reports are shown in the outbox but not sent. Set SMTP_URL to send them.'
-  const asked = config.checkPort === undefined ? config.publicUrl : `port ${config.checkPort}`
-  const accounts = [
-    ...(admin ? [`  Administrator ${admin.email}`] : []),
-    ...(reporter ? [`  Demo reporter ${reporter.email}`] : []),
-    ...(admin || reporter ? [`  Passwords     in ${accountsFile(config.dataDir)}\n\n`] : []),
-  ]
-  const milter = config.milter ? `, milter on port ${config.milter.port}` : ''
+    ? 'Mail is sent through the mail server of SMTP_URL.'
+    : 'No mail is sent: set SMTP_URL to send it.'
+  const names = [admin, reporter].flatMap((one) => one?.email ?? []).join(' or ')
+  const accounts = names
+    ? `Sign in as ${names}; passwords are in ${accountsFile(config.dataDir)}`
+    : `Sign in at ${config.publicUrl}/sign-in`
   return `
-Signalpost is running.
-
-  Report spam   ${config.publicUrl}/report
-  Admin         ${config.publicUrl}/admin
-  Outbox        ${config.publicUrl}/admin/outbox
-  Returned mail ${config.receiveProtocol} on port ${config.receivePort}
-  Mail servers  ${asked}${milter}
-
-${accounts.join('\n')}${sending}
-Press Ctrl-C to stop.
+Signalpost is running. Open ${config.publicUrl}
+${accounts}
+${sending} Press Ctrl-C to stop.
 `
 }

@@ -6,7 +6,7 @@ import { type Feedback, findFeedback, listFeedback } from '../../db/feedback-rep
 import { findOwnReport } from '../../db/own-reports.ts'
 import type { Reporter } from '../../db/reporters.ts'
 import { listRawMessages, type Report } from '../../db/reports.ts'
-import { type ExactCopy, findOwnCopy } from '../../feedback/compose-feedback.ts'
+import { composeKept, type ExactCopy, findOwnCopy, KEPT } from '../../feedback/compose-feedback.ts'
 import { findLaterOfPage, findLaterReports } from '../../feedback/did-it-stop.ts'
 import { findShownRequest } from '../../feedback/original-requests.ts'
 import { listAnswersTo } from '../../feedback/take-answer.ts'
@@ -50,7 +50,7 @@ function networkWords(network: NonNullable<KeptAnalysis['network']>): string {
   return [name ?? cidr, asn === null ? '' : `AS${asn}`, country ?? ''].filter(Boolean).join(', ')
 }
 
-type Needs = Pick<Site, 'pool' | 'preview'>
+type Needs = Pick<Site, 'pool' | 'preview' | 'isTrial'>
 type OwnCopy = { feedback: Feedback; copy: ExactCopy | undefined }
 
 const SHOWN_BYTES_MAX = 256 * 1024
@@ -65,6 +65,7 @@ export function ownCopyRoutes(site: Needs): Router {
       title: visitOf(req).texts('told.title'),
       data: {
         feedback,
+        isTrialMail: feedback.number === KEPT,
         hasLeft: copy?.isFinal,
         text: copy && shownBytes(firstTextPart(copy.raw), SHOWN_BYTES_MAX),
         copyText: copy && shownBytes(copy.raw, SHOWN_BYTES_MAX),
@@ -81,12 +82,16 @@ export function ownCopyRoutes(site: Needs): Router {
 
 async function requireOwnCopy(
   req: Request<{ id: string; number: string }>,
-  { pool, preview }: Needs,
+  { pool, preview, isTrial }: Needs,
 ): Promise<OwnCopy> {
   const reporter = requireReporter(req)
   const { id, number } = req.params
   const report = isUuid(id) ? await findOwnReport(pool, reporter.id, id) : undefined
   const isOwn = report !== undefined && /^\d{1,3}$/.test(number)
+  if (isOwn && Number(number) === KEPT && isTrial(req) && report.state === 'kept') {
+    const kept = await composeKept(pool, report.id, preview)
+    if (kept) return kept
+  }
   const feedback =
     isOwn && (await findFeedback(pool, { reportId: report.id, number: Number(number) }))
   if (!feedback) throw new ProblemError('not-found', 'Report not found, or not yours.')
@@ -172,6 +177,7 @@ export async function sendStory(
       ...{ answers, later, page },
       found: analysis && findings(analysis, { language, report, because: summary.because }),
       needsOthers: analysis?.details.consequence.why.some(({ code }) => code === 'others-needed'),
+      trialMail: analysis?.network?.abuse ? `/reports/${report.id}/told/${KEPT}` : undefined,
       same,
       advice,
       unconfirmed: isUnconfirmed &&

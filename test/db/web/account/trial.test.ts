@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { closeAfterTests } from '../../../support/after-tests.ts'
 import { analyzeReports } from '../../../support/judge.ts'
-import { spamMessage } from '../../../support/messages.ts'
+import { importNetworks } from '../../../../src/processes/import-networks.ts'
+import { sampleNetworks, spamMessage } from '../../../support/messages.ts'
 import { parser } from '../../../support/parser.ts'
-import { Browser } from '../browser.ts'
+import { Browser, signedInBrowser } from '../browser.ts'
 import { startWebSite, type WebSite } from '../web-site.ts'
 
 const [trial, sending] = [
@@ -11,6 +12,7 @@ const [trial, sending] = [
   await closeAfterTests(startWebSite({ SMTP_URL: 'smtp://127.0.0.1:9' })),
 ]
 await trial.addPerson('known@reporters.example')
+for (const { app } of [trial, sending]) await importNetworks(sampleNetworks, app)
 
 const shownLink = /\/account\/(?:confirm|reset|move)\/[\w-]+/
 
@@ -107,10 +109,11 @@ test('a shown link ends as soon as the site sends mail', async () => {
   expect((await browser.get(link)).status).toBe(200)
 })
 
-test('a new account learns how to see a feedback report about its own message', async () => {
-  const browser = new Browser(trial.url)
-  const link = await signUp(trial, 'newcomer@reporters.example')
-  await browser.post(link ?? '', { password: 'a long and good password' })
+/** Reports, as a new account, a message from a network of the sample tables. */
+async function reportAsNewcomer(site: WebSite, email: string) {
+  const person = await site.addPerson(email)
+  await site.app.pool.query('delete from karmas where reporter_id = $1', [person.id])
+  const browser = await signedInBrowser(site.url, person)
   const date = new Date().toUTCString().replace('GMT', '+0000')
   const raw = [
     'Received: from mail.shop.example (mail.shop.example [198.51.100.23])',
@@ -123,6 +126,49 @@ test('a new account learns how to see a feedback report about its own message', 
   body.set('kind', 'spam')
   const sent = await (await browser.postForm('/report', body)).text()
   const [path = '', id = ''] = /\/reports\/([\da-f-]{36})/.exec(sent) ?? []
-  await analyzeReports({ ...trial.app, parser }, [id])
-  expect(await (await browser.get(path)).text()).toContain('Trial: your account is new')
+  await analyzeReports({ ...site.app, parser }, [id])
+  return { browser, path }
+}
+
+const wouldGet = /href="(\/reports\/[\da-f-]{36}\/told\/0)"/
+
+test('a new account reads what the network would get about its message', async () => {
+  const { browser, path } = await reportAsNewcomer(trial, 'newcomer@reporters.example')
+  const [, link = ''] = wouldGet.exec(await (await browser.get(path)).text()) ?? []
+  const mail = await (await browser.get(link)).text()
+  expect(mail).toContain('abuse@access-two.example')
+  expect(mail).toContain('198.51.100.23 on')
+  expect(mail).toMatch(/-\*{16}\/resolved/)
+  expect(mail).toContain('Trial: this feedback report is not sent.')
+  const { rows } = await trial.app.pool.query('select from feedback_reports')
+  expect(rows).toEqual([])
+  const other = await trial.addPerson('nosy@reporters.example')
+  const stranger = await signedInBrowser(trial.url, other)
+  expect((await stranger.get(link)).status).toBe(404)
+})
+
+test('a site that sends mail composes nothing for a report that waits for others', async () => {
+  const { browser, path } = await reportAsNewcomer(sending, 'newcomer@reporters.example')
+  const page = await browser.get(path)
+  expect(page.status).toBe(200)
+  expect(await page.text()).not.toMatch(wouldGet)
+  expect((await browser.get(`${path}/told/0`)).status).toBe(404)
+  expect((await browser.get(`${path}/told/0/message.eml`)).status).toBe(404)
+})
+
+test.for([
+  ['a person who is not signed in', undefined, '/sign-in'],
+  ['a reporter', null, '/reports'],
+  ['an administrator', 'administrator', '/admin/outbox'],
+] as const)('the band of a trial leads %s to a page that works', async ([who, role, link]) => {
+  const email = `${who.replaceAll(' ', '-')}@reporters.example`
+  const browser =
+    role === undefined
+      ? new Browser(trial.url)
+      : await signedInBrowser(trial.url, await trial.addPerson(email, role ? { role } : {}))
+  const page = await (await browser.get('/help')).text()
+  const shown = page.slice(page.indexOf(band), page.indexOf('<main'))
+  const links = [...shown.matchAll(/href="([^"]+)"/g)].map(([, href]) => href ?? '')
+  expect(links).toContain(link)
+  for (const href of links) expect([href, (await browser.get(href)).status]).toEqual([href, 200])
 })
