@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { refusal, refusalOfIssue } from './phrase.ts'
 import type { App } from './app.ts'
 import { type AuditAction, insertAudit, type OperatorAction } from './db/audit-log.ts'
 import { type Db, inTransaction, type Pool } from './db/pool.ts'
@@ -194,7 +195,7 @@ async function propose<Input extends z.ZodObject, Part extends keyof App, Code e
 
 function requireRole({ role }: Pick<Action, 'role'>, by: Operator | null): void {
   if (by === null || includesRole(by.role, role)) return
-  throw new CallerError(403, `This needs the role "${role}".`)
+  throw new CallerError(403, refusal('refused.role', { role }))
 }
 
 /** Rolls back the transaction of an action that was refused. */
@@ -212,7 +213,7 @@ export function readInput<Input extends z.ZodObject>(
   schema: Input,
   given: Readonly<Record<string, unknown>>,
 ): { data: z.output<Input> } | { problems: readonly InputProblem[] } {
-  const read = schema.safeParse(given)
+  const read = schema.safeParse(given, { error: refusalOfIssue })
   if (read.success) return { data: read.data }
   const problems = read.error.issues.map(({ path: [field], message }): InputProblem => {
     return { message, field: field === undefined ? undefined : String(field) }
@@ -244,7 +245,7 @@ export function textField(charsMax: number, missing: string) {
 
 /** The schema of a whole number from `min` to `max`. */
 export function wholeNumber(min: number, max: number) {
-  const error = `Enter a whole number from ${min} to ${max}.`
+  const error = refusal('refused.number', { min, max })
   return z.coerce
     .string({ error })
     .regex(/^\d{1,15}$/, error)
@@ -253,7 +254,7 @@ export function wholeNumber(min: number, max: number) {
 }
 
 export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
-  return z.enum(words, { error: `Choose one of ${words.join(', ')}.` })
+  return z.enum(words, { error: refusal('refused.oneOf', { words: words.join(', ') }) })
 }
 
 const DAYS_MAX = 3_650

@@ -1,3 +1,6 @@
+import type { z } from 'zod'
+import type { Code, Params } from './texts/messages.ts'
+
 /**
  * The codes of sentences that are stored in rows, or composed below the layers that know languages,
  * with the names of their parameters. Codes and names in rows are permanent. The sentences are in
@@ -393,4 +396,19 @@ type ParamsOf<Code extends PhraseCode> = (typeof phraseParameters)[Code] extends
 /** Composes a phrase; the parameters must be those of its code. */
 export function phrase<Code extends PhraseCode>(code: Code, ...[params]: ParamsOf<Code>): Phrase {
   return params === undefined ? { code } : { code, params }
+}
+
+/**
+ * A sentence of `refused.json` that says what is wrong with an input and what to do. It is one
+ * string, because errors are strings; `refusalIn` of `texts/phrases.ts` is the sentence itself.
+ */
+export function refusal(code: Extract<Code, `refused.${string}`>, params?: Params): string {
+  return params === undefined ? code : `${code} ${JSON.stringify(params)}`
+}
+
+/** The `refusal` of what a schema does not accept, where the schema has no sentence of its own. */
+export function refusalOfIssue(issue: z.core.$ZodRawIssue): string {
+  return issue.code === 'too_big' && issue.origin === 'string'
+    ? refusal('refused.too-long', { max: Number(issue.maximum) })
+    : refusal('refused.invalid')
 }

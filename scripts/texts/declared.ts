@@ -38,6 +38,7 @@ import {
   removeSecondStep,
   renameAccount,
 } from '../../src/people/account-actions.ts'
+import * as pages from '../../src/pages/page-actions.ts'
 import { proposalActions } from '../../src/people/confirm-deletion.ts'
 import { saveLimits, setLimit } from '../../src/people/limit-actions.ts'
 import { demoteWaiting, retryDeadLetters } from '../../src/queue/redrive.ts'
@@ -45,6 +46,8 @@ import { decideCampaign, undecideCampaign } from '../../src/reports/campaign-dec
 import { eraseOnRequest } from '../../src/reports/erase-account.ts'
 import { addReceivingHost, dropReceivingHost } from '../../src/reports/receiving-hosts.ts'
 import { fillSamples, removeSamples } from '../../src/reports/sample-actions.ts'
+import { addMailSource, removeSource } from '../../src/reports/mail-sources.ts'
+import { publishStatistics } from '../../src/reports/month-figures.ts'
 import { addSimulation, dropSimulation, stopSimulation } from '../../src/reports/simulations.ts'
 import {
   banReporter,
@@ -67,7 +70,8 @@ import { shippedRules } from '../../test/support/shipped-rules.ts'
 
 /** The actions of the pages that are in all languages. */
 const actions: Pick<Action, 'name' | 'messages'>[] = [
-  ...[enablePartner, disablePartner],
+  ...[enablePartner, disablePartner, pages.confirmPage, pages.clearPage, pages.undecidePage],
+  ...[addMailSource, removeSource, publishStatistics],
   ...[...Object.values(queues), demoteWaiting, retryDeadLetters],
   ...[...Object.values(health), retryMail, releaseHeld, resendRefused, keepSearch, forgetSearch],
   ...[setContract, endContract, handleMail, answerForDesk, suppressAddress, unsuppressAddress],

@@ -14,6 +14,7 @@ import {
 import type { App } from '../app.ts'
 import { CallerError, reasonOf, UsageError } from '../errors.ts'
 import { concealKeys } from '../mail/conceal-keys.ts'
+import { refusalIn } from '../texts/phrases.ts'
 
 export type Described = { usage: string; summary: string }
 
@@ -91,7 +92,7 @@ export async function runOperation(
     stdout.write(ended(textOf(operation, outcome)))
     return 'done' in outcome ? 0 : 1
   }).catch((error: unknown) => {
-    if (error instanceof CallerError) return complain(error.message)
+    if (error instanceof CallerError) return complain(refusalIn('en', error.message).text)
     throw error
   })
 }
@@ -178,11 +179,12 @@ async function contentOf(argument: string | undefined, schema: z.ZodType, stdin:
 function worded(operation: Operations[number], args: readonly string[]) {
   return ({ field, message }: InputProblem): string => {
     const found = fieldsOf(operation).find(({ name }) => name === field)
-    if (!found) return message
+    const said = refusalIn('en', message).text
+    if (!found) return said
     const { argument, option, schema } = found
-    if (argument === undefined) return `--${option}: ${message}`
+    if (argument === undefined) return `--${option}: ${said}`
     const isFile = schema.meta()?.fileBytesMax !== undefined
-    return `${(isFile && args[wordsOf(operation.name).length]) || argument}: ${message}`
+    return `${(isFile && args[wordsOf(operation.name).length]) || argument}: ${said}`
   }
 }
 

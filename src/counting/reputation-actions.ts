@@ -1,20 +1,21 @@
 import { z } from 'zod'
 import { defineAction, textField } from '../actions.ts'
 import { removeMark, setMark } from '../db/reputations.ts'
+import { refusal } from '../phrase.ts'
 import { type SubjectKind, subjectKinds } from '../verdict/reputation/subject.ts'
 import { reputationKey } from './reputation-reader.ts'
 
 const NAME_CHARS_MAX = 250
 const REASON_CHARS_MAX = 500
-const futureError = 'The end date must be in the future.'
+const futureError = refusal('refused.end-date')
 
 const subject = {
   kind: z
     .enum(Object.keys(subjectKinds) as [SubjectKind, ...SubjectKind[]], {
-      error: 'Choose a kind of reputation.',
+      error: refusal('refused.reputation-kind'),
     })
     .meta({ argument: 'KIND' }),
-  name: textField(NAME_CHARS_MAX, 'Enter a name.').meta({ argument: 'NAME' }),
+  name: textField(NAME_CHARS_MAX, refusal('refused.name')).meta({ argument: 'NAME' }),
 }
 
 /** Overrides the evidence about a subject, permanently or for some days. */
@@ -25,8 +26,8 @@ export const markReputation = defineAction({
   role: 'analyst',
   input: z.object({
     ...subject,
-    mark: z.enum(['exempt', 'listed', 'welcome'], { error: 'Choose an override.' }),
-    reason: textField(REASON_CHARS_MAX, 'Please give a reason.').meta({ option: 'why' }),
+    mark: z.enum(['exempt', 'listed', 'welcome'], { error: refusal('refused.override') }),
+    reason: textField(REASON_CHARS_MAX, refusal('refused.reason')).meta({ option: 'why' }),
     until: z
       .string()
       .transform((day) => new Date(`${day}T00:00:00Z`))

@@ -34,13 +34,14 @@ import { consumerLines, type ConsumerLine, lineOf, readConsumerLines } from './c
 import { withoutOriginals } from '../db/feedback-waiting.ts'
 import { dateOf } from '../durations.ts'
 import { findEnrollmentById, moveEnrollment } from '../db/enrollment-requests.ts'
+import { refusal } from '../phrase.ts'
 import { addScopes } from './enroll.ts'
 
 const ADDRESS_CHARS_MAX = 254
 const FILE_BYTES_MAX = 64 * 1024 * 1024
 const HOURLY_MAX = 1_000_000
 const CONNECTIONS_MAX = 50
-const addressError = 'Enter a valid email address.'
+const addressError = refusal('refused.email')
 const argument = { argument: 'ADDRESS' }
 
 export const addressField = textField(ADDRESS_CHARS_MAX, addressError)
@@ -62,7 +63,7 @@ export async function getConsumer(db: Db, text: string): Promise<ConsumerDetails
   const key = isId(text) ? { id: text } : { address: text }
   const consumer = await findConsumerDetails(db, key)
   if (consumer) return consumer
-  throw new CallerError(404, 'Consumer not found.')
+  throw new CallerError(404, refusal('refused.no-consumer'))
 }
 
 /** Adds a consumer, or shows an existing one. Used only by the administrators' page. */
@@ -156,7 +157,7 @@ const countField = (max: number) =>
     .string()
     .transform((text, { addIssue }) => {
       const count = readCount(text === 'none' ? '' : text, max)
-      if (count === undefined) addIssue(`Enter a whole number from 1 to ${max}.`)
+      if (count === undefined) addIssue(refusal('refused.number', { min: 1, max }))
       return count ?? null
     })
     .optional()
@@ -173,8 +174,8 @@ export const setConsumer = defineAction({
     form: oneOf(feedbackChoices.form).optional(),
     pace: oneOf(feedbackChoices.pace).optional(),
     takes: z
-      .array(oneOf(feedbackTopics), { error: 'Choose at least one kind of report.' })
-      .min(1, 'Choose at least one kind of report.')
+      .array(oneOf(feedbackTopics), { error: refusal('refused.no-kind') })
+      .min(1, refusal('refused.no-kind'))
       .optional()
       .meta({ value: feedbackTopics.join(',') }),
     hourlyMax: countField(HOURLY_MAX).meta({ option: 'hourly', value: 'N|none' }),
@@ -184,7 +185,7 @@ export const setConsumer = defineAction({
       .transform((text, { addIssue }) => {
         const scopes = readScopes(text === 'none' ? '' : text)
         if (!('faults' in scopes)) return scopes
-        addIssue(`Not a block, AS number or domain: ${scopes.faults.join(' ')}`)
+        addIssue(refusal('refused.scopes', { words: scopes.faults.join(' ') }))
         return []
       })
       .optional()
@@ -273,7 +274,7 @@ export const setContract = defineAction({
   needsSecond: true,
   input: z.object({
     consumer: consumerField,
-    reason: textField(REASON_CHARS_MAX, 'Please give a reason.').meta({ option: 'why' }),
+    reason: textField(REASON_CHARS_MAX, refusal('refused.reason')).meta({ option: 'why' }),
     days: daysField,
   }),
   messages: { contract: 'Contract saved. New reports to this consumer contain the original.' },
@@ -341,7 +342,7 @@ function defineDecision(
         consumerId !== null &&
         (await moveEnrollment(tx, id, 'proven', { state, wish, consumerId, at, reporterId }))
       if (!isMoved) {
-        throw new CallerError(404, 'No open request found. It may already have been decided.')
+        throw new CallerError(404, refusal('refused.no-request'))
       }
       if (state === 'accepted') await addScopes(tx, consumerId, wish.scopes, at)
       const scopes = wish.scopes.map(({ value }) => value).join(', ')

@@ -5,6 +5,7 @@ import type { Db } from '../db/pool.ts'
 import type { Packed } from '../db/rows.ts'
 import { CallerError } from '../errors.ts'
 import { answerKinds } from '../mail/verp.ts'
+import { refusal } from '../phrase.ts'
 import { recordAnswer } from './take-answer.ts'
 
 /**
@@ -15,7 +16,7 @@ import { recordAnswer } from './take-answer.ts'
 export async function getInboxMail(db: Db, id: string): Promise<InboxMail & Packed> {
   const mail = isId(id) ? await findInboxMail(db, id) : undefined
   if (mail) return mail
-  throw new CallerError(404, 'Mail not found. It may have been deleted.')
+  throw new CallerError(404, refusal('refused.no-mail'))
 }
 
 const id = z.string().meta({ argument: 'ID' })

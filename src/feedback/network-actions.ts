@@ -11,9 +11,10 @@ import {
 import { parseBlock } from '../mail/ip-blocks.ts'
 import { storableText } from '../mail/text.ts'
 import { manualSource, NO_CONTACT, overrideFields, readOverride } from '../origin/networks.ts'
+import { refusal } from '../phrase.ts'
 
 const FIELD_CHARS_MAX = 1_000
-const blockError = 'The block is not an IP address or a CIDR block.'
+const blockError = refusal('refused.block')
 
 const cidrField = z
   .string({ error: blockError })
@@ -43,7 +44,7 @@ export const setNetwork = defineAction({
       country: property('CC'),
     })
     .refine(({ abuse, name, asn, country }) => (abuse ?? name ?? asn ?? country) !== undefined, {
-      error: 'Set at least one property of the network.',
+      error: refusal('refused.network-empty'),
     }),
   messages: { set: 'Override saved. It applies from now on.' },
   async run(tx, { cidr, ...fields }, { at }) {
@@ -115,7 +116,7 @@ export const removeNetworkCorrection = defineAction({
   role: 'operator',
   input: z.object({
     cidr: cidrField,
-    address: textField(320, 'Enter the address of the abuse team.').meta({ argument: 'ADDRESS' }),
+    address: textField(320, refusal('refused.desk-address')).meta({ argument: 'ADDRESS' }),
   }),
   messages: {
     lifted: 'Correction removed. The abuse team gets reports about the block again.',

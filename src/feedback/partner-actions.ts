@@ -11,18 +11,19 @@ import {
 import type { Db } from '../db/pool.ts'
 import { sealBytes } from '../db/sealed-bytes.ts'
 import { type Partner, partners } from '../phishing/partners.ts'
+import { refusal } from '../phrase.ts'
 import { addressField } from './consumer-actions.ts'
 
 const keys = partners.map(({ key }) => key) as [string, ...string[]]
 const partner = oneOf(keys)
 const keyMissing = {
-  problems: [{ field: 'secret', message: 'Enter the key that this partner gave you.' }],
+  problems: [{ field: 'secret', message: refusal('refused.partner-key') }],
 }
 const unchecked = {
   problems: [
     {
       field: 'checked',
-      message: 'Read the documentation of this partner first, and confirm that you did.',
+      message: refusal('refused.partner-unread'),
     },
   ],
 }
@@ -38,7 +39,7 @@ export const enablePartner = defineAction({
     address: addressField.optional(),
     secret: z
       .string()
-      .regex(/^[\x21-\x7e]{1,500}$/, 'The key has spaces or foreign letters.')
+      .regex(/^[\x21-\x7e]{1,500}$/, refusal('refused.partner-key-shape'))
       .optional(),
     checked: z.string().optional(),
   }),
@@ -58,7 +59,7 @@ export const enablePartner = defineAction({
     }
     const contact = address ?? mail
     if (contact === null) {
-      return { problems: [{ field: 'address', message: 'Enter the address of this partner.' }] }
+      return { problems: [{ field: 'address', message: refusal('refused.partner-address') }] }
     }
     // The operator knows that the partner accepts our mail.
     const made = (await ensureConsumers(tx, [{ address: contact, source: 'operator' }], at)).get(

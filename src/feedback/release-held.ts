@@ -15,6 +15,7 @@ import { endPause, noteResumed } from '../db/mail-relay.ts'
 import type { Db } from '../db/pool.ts'
 import { sendLetter } from '../letters/queues.ts'
 import { resumedQueueNames } from '../letters/queues.ts'
+import { refusal } from '../phrase.ts'
 import { type Boss, send } from '../queue/boss.ts'
 import { forwardReport, showForwarded } from './queues.ts'
 
@@ -28,7 +29,10 @@ const input = z
   .object({
     to: z.string().optional().meta({ value: 'ADDRESS' }),
     letters: z.boolean().optional(),
-    letter: z.uuid({ error: 'Letter not found.' }).optional().meta({ value: 'ID' }),
+    letter: z
+      .uuid({ error: refusal('refused.no-letter') })
+      .optional()
+      .meta({ value: 'ID' }),
     report: z.uuid().optional().meta({ value: 'ID' }),
     number: wholeNumber(1, 999).default(1).meta({ value: 'N' }),
   })
@@ -139,7 +143,7 @@ function defineRelease(
   })
 }
 
-const noSuchConsumer = { field: 'to', message: 'No consumer has this address.' }
+const noSuchConsumer = { field: 'to', message: refusal('refused.no-such-consumer') }
 
 type Selection = z.output<typeof input> & { from: ReleasedState; now: Date }
 

@@ -8,11 +8,12 @@ import type { Db } from '../db/pool.ts'
 import { removeSuppression, suppress } from '../db/suppressions.ts'
 import { dateOf } from '../durations.ts'
 import { type RefusedRecipient, suppressRefused } from '../letters/relay-gate.ts'
+import { refusal } from '../phrase.ts'
 import { healthyRecord } from '../verdict/contact-health.ts'
 import { notifyNextContact } from './next-contact.ts'
 
 const addressShape = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]{1,253}$/
-const addressError = 'Enter a valid email address.'
+const addressError = refusal('refused.email')
 const REASON_CHARS_MAX = 500
 
 const addressField = z
@@ -28,7 +29,7 @@ export const suppressAddress = defineAction({
   role: 'operator',
   input: z.object({
     address: addressField.meta({ argument: 'ADDRESS' }),
-    reason: textField(REASON_CHARS_MAX, 'Please give a reason.').meta({ option: 'why' }),
+    reason: textField(REASON_CHARS_MAX, refusal('refused.reason')).meta({ option: 'why' }),
     days: daysField,
   }),
   messages: { set: 'Suppression saved. No more mail is sent to this address.' },

@@ -8,17 +8,18 @@ import {
 } from '../db/health.ts'
 import type { Db } from '../db/pool.ts'
 import { HOUR_MS } from '../durations.ts'
+import { refusal } from '../phrase.ts'
 import { type ConditionCode, conditionCodes, definitionOf } from './conditions.ts'
 
 const [firstCode = 'database', ...otherCodes] = conditionCodes
 
 const codeField = z
   .enum([firstCode, ...otherCodes], {
-    error: 'Unknown condition. "health list" shows the conditions.',
+    error: refusal('refused.condition'),
   })
   .meta({ argument: 'CONDITION' })
 
-const boundError = 'Enter a number of 0 or more.'
+const boundError = refusal('refused.bound')
 
 const boundField = z
   .string({ error: boundError })
@@ -56,7 +57,7 @@ function faultOf(
   const critical = given.critical ?? bounds.critical
   if (warning === null || critical === null) return undefined
   if (isLowBad ? critical <= warning : critical >= warning) return undefined
-  return `The critical bound must not be ${isLowBad ? 'above' : 'below'} the warning bound.`
+  return isLowBad ? refusal('refused.bound-above') : refusal('refused.bound-below')
 }
 
 export const resetBounds = defineAction({
@@ -81,7 +82,7 @@ export const silenceCondition = defineAction({
   input: z.object({
     condition: codeField,
     hours: wholeNumber(1, HOURS_MAX).meta({ value: 'N' }),
-    reason: textField(300, 'Enter a reason.').meta({ value: 'TEXT' }),
+    reason: textField(300, refusal('refused.reason')).meta({ value: 'TEXT' }),
   }),
   messages: { silenced: 'Silenced. The condition stays on this page, but raises no alarm.' },
   run: (tx, { condition, hours, reason }, { at }) => {

@@ -15,6 +15,7 @@ import { type Db, inTransaction, type Pool } from '../db/pool.ts'
 import { WEEK_MS } from '../durations.ts'
 import { CallerError, reasonOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
+import { refusal } from '../phrase.ts'
 import { emptyFacts, factDefinitions } from '../verdict/facts/facts.ts'
 import { unusableFeatures } from '../verdict/model/features.ts'
 import { loadModel, uncalibrated } from '../verdict/model/load-model.ts'
@@ -43,11 +44,10 @@ export const promoteVersion = defineAction({
   messages: { promoted: 'Model promoted. It takes effect in all processes within two seconds.' },
   async run(tx, { version }, by) {
     const why = await faultOfVersion(tx, version)
-    if (why !== undefined) return { problems: [{ message: `Refused: ${why}` }] }
+    if (why !== undefined) return { problems: [{ message: refusal('refused.model', { why }) }] }
     const test = (await findModel(tx, version))?.ownTest
     if (!test || by.at.getTime() - Date.parse(test.testedAt) > TEST_AGE_MAX_MS) {
-      const what = `Version ${version} was not tested on this site’s mail of the last week.`
-      return { problems: [{ message: `${what} Run "signalpost models test ${version}".` }] }
+      return { problems: [{ message: refusal('refused.model-untested', { version }) }] }
     }
     const promoted = await promoteModel(tx, version, by)
     if (!promoted) throw noSuchVersion()
@@ -58,7 +58,7 @@ export const promoteVersion = defineAction({
 })
 
 export function noSuchVersion(): CallerError {
-  return new CallerError(404, 'Unknown version. "models list" shows the versions.')
+  return new CallerError(404, refusal('refused.no-version'))
 }
 
 async function faultOfVersion(tx: Db, version: number): Promise<string | undefined> {

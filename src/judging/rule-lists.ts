@@ -11,6 +11,7 @@ import {
   removeRuleListEntries,
 } from '../db/rule-lists.ts'
 import { dateOf } from '../durations.ts'
+import { refusal } from '../phrase.ts'
 import {
   isRuleListName,
   listableFacts,
@@ -23,11 +24,11 @@ import {
 import { actingRules, type ReadWritten, readWrittenOf } from './rule-versions.ts'
 
 const NOTE_CHARS_MAX = 300
-const nameError = 'A name may have at most 40 characters, of a-z, 0-9 and "-": casino-words.'
+const nameError = refusal('refused.list-name')
 
 const nameField = z.string({ error: nameError }).trim().refine(isRuleListName, nameError)
 const listField = nameField.meta({ argument: 'LIST' })
-const noteField = textField(NOTE_CHARS_MAX, 'Please say what it is for.')
+const noteField = textField(NOTE_CHARS_MAX, refusal('refused.list-note'))
 
 /** Creates an empty list. */
 export const addRuleList = defineAction({
@@ -44,10 +45,10 @@ export const addRuleList = defineAction({
   async run(tx, { list, kind, note }, { at }) {
     const { lists } = await countRuleLists(tx)
     if (lists >= ruleListBounds.listsMax) {
-      return problem(`There are ${lists} lists, which is the maximum. Delete one first.`)
+      return problem(refusal('refused.lists', { lists }))
     }
     if (!(await insertRuleList(tx, { name: list, kind, note, createdAt: at }))) {
-      return problem('There is a list with this name. Choose another name.', 'list')
+      return problem(refusal('refused.list-exists'), 'list')
     }
     return { done: 'created', audit: `${list} (${kind}): ${note}` }
   },
@@ -64,7 +65,7 @@ export const removeRuleList = defineAction({
   async run(tx, { list }) {
     const { content } = await actingRules(tx)
     if (new RegExp(`listed\\(\\s*\\\\?["']${list}\\\\?["']`).test(content)) {
-      return problem('The active rules use this list. Apply rules without it first.')
+      return problem(refusal('refused.list-used'))
     }
     if (!(await deleteRuleList(tx, list))) return { unchanged: 'nothing' }
     return { done: 'deleted', audit: list }
@@ -72,9 +73,9 @@ export const removeRuleList = defineAction({
 })
 
 const megabytesMax = ruleListBounds.importBytesMax / 2 ** 20
-const importError = `Enter at most ${megabytesMax} MB, one entry on each line.`
+const importError = refusal('refused.entries-large', { megabytes: megabytesMax })
 const entriesField = z
-  .string({ error: 'Enter at least one entry.' })
+  .string({ error: refusal('refused.no-entries') })
   .max(ruleListBounds.importBytesMax, importError)
   .meta({ argument: 'FILE', fileBytesMax: ruleListBounds.importBytesMax })
 
@@ -96,7 +97,7 @@ export const addRuleListEntries = defineAction({
     const { added, all } = await putRuleListEntries(tx, list, read.values, changed)
     if (all > ruleListBounds.entriesMax) {
       const most = ruleListBounds.entriesMax
-      return problem(`All lists together may have ${most} entries. Remove some first.`, 'entries')
+      return problem(refusal('refused.entries-all', { max: most }), 'entries')
     }
     const term = expiresAt ? `until ${dateOf(expiresAt)}` : 'without end'
     return { done: 'added', count: added, audit: `${shown(list, read.values)}, ${term}: ${note}` }
@@ -147,7 +148,7 @@ export async function readEntries(
   text: string,
 ): Promise<{ kind: RuleListKind; values: readonly string[] } | Problems> {
   const found = await findRuleList(db, list)
-  if (!found) return problem('There is no list with this name. Create it first.', 'list')
+  if (!found) return problem(refusal('refused.no-list'), 'list')
   const { entriesMax } = ruleListBounds
   const values = new Set<string>()
   let number = 0
@@ -158,22 +159,18 @@ export async function readEntries(
     if (entry === '' || entry.startsWith('#')) continue
     const value = readRuleListEntry(found.kind, entry)
     if (value === undefined) {
-      return problem(`Line ${number} is not valid. ${expected[found.kind]}`, 'entries')
+      return problem(
+        refusal(`refused.entry-${found.kind}`, { line: number, max: ruleListBounds.wordsMax }),
+        'entries',
+      )
     }
     values.add(value)
     if (values.size > entriesMax) {
-      return problem(`There are more than ${entriesMax} entries. Use fewer.`, 'entries')
+      return problem(refusal('refused.entries', { max: entriesMax }), 'entries')
     }
   }
-  if (values.size === 0) return problem('Enter at least one entry.', 'entries')
+  if (values.size === 0) return problem(refusal('refused.no-entries'), 'entries')
   return { kind: found.kind, values: [...values] }
-}
-
-const expected: Readonly<Record<RuleListKind, string>> = {
-  words: `Enter one to ${ruleListBounds.wordsMax} words with at least three letters.`,
-  hosts: 'Enter a host such as shop.example, or an IP address.',
-  addresses: 'Enter a mail address, or @ and a domain.',
-  hashes: 'Enter a SHA-256 of 64 hexadecimal digits.',
 }
 
 /** What entries would have hit: each entry with the reports in which it was found. */

@@ -7,6 +7,7 @@ import { readSending } from '../counting/sending.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { closeSenderAlert, insertSenderAlert, type SuspectMessage } from '../db/sender-alerts.ts'
 import { reasonOf } from '../errors.ts'
+import { refusal } from '../phrase.ts'
 import { sendingKeys, type SendingUser } from '../pieces/shingles/sending-user.ts'
 import { alertCause } from '../verdict/reputation/sending.ts'
 import { uuidv7 } from '../world.ts'
@@ -29,7 +30,7 @@ export const closeAlert = defineAction({
   summary: 'close an alert about a user who sends spam',
   audit: 'close sender alert',
   role: 'analyst',
-  input: z.object({ id: z.uuid({ error: 'This is not an alert.' }).meta({ argument: 'ID' }) }),
+  input: z.object({ id: z.uuid({ error: refusal('refused.no-alert') }).meta({ argument: 'ID' }) }),
   messages: { closed: 'Alert closed.', nothing: 'There is no such open alert.' },
   async run(tx, { id }, { at }) {
     const closed = await closeSenderAlert(tx, id, at)

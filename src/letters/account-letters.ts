@@ -13,6 +13,7 @@ import {
 } from '../db/reporters.ts'
 import { DAY_MS, HOUR_MS, WEEK_MS } from '../durations.ts'
 import type { KeyedLink } from '../mail/keys.ts'
+import { refusal } from '../phrase.ts'
 import { type Language, textsIn } from '../texts/messages.ts'
 import { systemRandom } from '../world.ts'
 import { composeBody, type LetterBody } from './letter-body.ts'
@@ -140,7 +141,7 @@ export const resendConfirmation = defineAction({
   summary: 'send the link of a sign-up again',
   audit: 'confirm again',
   role: 'administrator',
-  input: z.object({ address: textField(320, 'Enter the address of the sign-up.') }),
+  input: z.object({ address: textField(320, refusal('refused.sign-up')) }),
   messages: {
     written: 'The confirmation link has been sent again.',
     nothing: 'Nothing changed. The sign-up may already have been confirmed or removed.',

@@ -6,13 +6,14 @@ import { dateOf } from '../durations.ts'
 import { CallerError } from '../errors.ts'
 import { storableText } from '../mail/text.ts'
 import { clearPagesAt, type PageContext } from '../pages/page-actions.ts'
+import { refusal } from '../phrase.ts'
 import { readListQuestion } from '../verdict/lists/questions.ts'
 import { delist } from './delist.ts'
 
 const NAME_CHARS_MAX = 253
 const REASON_CHARS_MAX = 500
 const ANSWER_CHARS_MAX = 2_000
-const nameError = 'Enter an IP address, a domain or a host name.'
+const nameError = refusal('refused.name-to-exempt')
 const argument = { argument: 'NAME' }
 
 function termWords(until: Date | null): string {
@@ -31,7 +32,7 @@ export const exemptFromLists = defineAction({
       .transform((text) => readListQuestion(text)?.name ?? '')
       .pipe(z.string().min(1, nameError))
       .meta(argument),
-    reason: textField(REASON_CHARS_MAX, 'Please give a reason.').meta({ option: 'why' }),
+    reason: textField(REASON_CHARS_MAX, refusal('refused.reason')).meta({ option: 'why' }),
     days: daysField,
   }),
   messages: { set: 'Exemption saved. The name is removed when the lists are next published.' },
@@ -105,10 +106,7 @@ export const refuseDelisting = defineAction({
   role: 'analyst',
   input: z.object({
     id,
-    answer: textField(
-      ANSWER_CHARS_MAX,
-      'Write an answer. The requester needs to know why the request was refused.',
-    ),
+    answer: textField(ANSWER_CHARS_MAX, refusal('refused.answer')),
   }),
   messages: { refused: (count) => requestsWere(count, 'refused') },
   async run(tx, { id: requestId, answer }, { at, reporterId }) {
@@ -128,5 +126,5 @@ async function decideRequest(
     ? await decideDelisting(tx, requestId, { state, answer, ...by })
     : undefined
   if (request) return request
-  throw new CallerError(404, 'No open request found. It may already have been decided.')
+  throw new CallerError(404, refusal('refused.no-request'))
 }

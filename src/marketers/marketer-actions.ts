@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type ActionContext, defineAction, textField } from '../actions.ts'
 import { decideProposal, deleteMarketer, findMarketer, putMarketer } from '../db/marketers.ts'
 import { storableText } from '../mail/text.ts'
+import { refusal } from '../phrase.ts'
 import { ownNamesOf } from '../verdict/lists/spare.ts'
 import {
   checkMarketer,
@@ -19,7 +20,7 @@ const FIELD_CHARS_MAX = 12_000
 const FILE_BYTES_MAX = 10 * 1024 * 1024
 const PROOF_CHARS_MAX = 300
 
-export const marketerKey = textField(KEY_CHARS_MAX, 'Give the key of a marketer.').meta({
+export const marketerKey = textField(KEY_CHARS_MAX, refusal('refused.marketer-key')).meta({
   argument: 'KEY',
 })
 
@@ -109,12 +110,12 @@ export const setMarketer = defineAction({
     const advice = withoutUndefined({ en, fr, ru })
     if (Object.keys({ ...stated, ...advice }).length === 0) {
       return {
-        problems: [{ message: 'Give at least one field to set, for example --state confirmed.' }],
+        problems: [{ message: refusal('refused.marketer-empty') }],
       }
     }
     const before = await findRegistered(tx, key)
     if (before && isNew) {
-      return { problems: [{ field: 'key', message: 'Another marketer already has this key.' }] }
+      return { problems: [{ field: 'key', message: refusal('refused.marketer-exists') }] }
     }
     const draft = {
       ...(before ? writtenMarketer(before) : { key }),
@@ -180,7 +181,7 @@ export const resetService = defineAction({
 })
 
 const proposal = z.object({
-  signer: textField(NAME_CHARS_MAX, 'Give the signer of the proposal.').meta({
+  signer: textField(NAME_CHARS_MAX, refusal('refused.marketer-signer')).meta({
     argument: 'SIGNER',
   }),
   list_id: z.string().max(NAME_CHARS_MAX).default('').meta({ argument: 'LIST-ID' }),

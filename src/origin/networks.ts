@@ -1,4 +1,5 @@
 import { isWiderThanAnyHolding, parseBlock, prefixLength } from '../mail/ip-blocks.ts'
+import { refusal } from '../phrase.ts'
 import { readAsn, readContacts, readCountry, readName } from './network-tables/text-tables.ts'
 
 /** The network of an address, merged from all sources. */
@@ -143,20 +144,19 @@ export function readOverride(fields: OverrideFields): NetworkOverride | { faults
   const country = readCountry(fields.country.trim())
   const name = readName(fields.name)
   const faults: string[] = []
-  if (cidr === undefined) faults.push('The block is not an IP address or a CIDR block.')
-  if (!contacts)
-    faults.push(`The abuse contact must be "${NO_CONTACT}" or at most ten email addresses.`)
+  if (cidr === undefined) faults.push(refusal('refused.block'))
+  if (!contacts) faults.push(refusal('refused.contacts', { none: NO_CONTACT }))
   if (cidr !== undefined && contacts?.length && isWiderThanAnyHolding(cidr)) {
-    faults.push('The block is too wide for one abuse contact.')
+    faults.push(refusal('refused.block-wide'))
   }
-  if (asn === undefined) faults.push('The AS number is not valid.')
-  if (country === undefined) faults.push('The country must be a two-letter code.')
+  if (asn === undefined) faults.push(refusal('refused.as-number'))
+  if (country === undefined) faults.push(refusal('refused.country'))
   if (cidr === undefined || !contacts || asn === undefined || country === undefined) {
     return { faults }
   }
   if (faults.length > 0) return { faults }
   if (!isMuted && contacts.length === 0 && asn === null && name === null && country === null) {
-    return { faults: ['Set at least one property of the network.'] }
+    return { faults: [refusal('refused.network-empty')] }
   }
   return { cidr, asn, name, country, contacts, isMuted }
 }

@@ -4,12 +4,14 @@ import { listConfirmedAt, lockPage, type Page, updatePage } from '../db/pages.ts
 import type { Db } from '../db/pool.ts'
 import { accusable } from '../phishing/accusable.ts'
 import { type Stopper, stoppersOf } from '../phishing/stoppers.ts'
+import { refusal } from '../phrase.ts'
 import { ownNamesOf } from '../verdict/lists/spare.ts'
+import { spareCodes } from '../verdict/marketers/marketer.ts'
 import { renewPage } from './renew-page.ts'
 
-const id = z.uuid({ error: 'Unknown page.' }).meta({ argument: 'ID' })
-const reason = textField(500, 'Please give a reason.').meta({ option: 'why' })
-const gone = { problems: [{ message: 'Page not found. It may have expired.', field: 'id' }] }
+const id = z.uuid({ error: refusal('refused.no-page') }).meta({ argument: 'ID' })
+const reason = textField(500, refusal('refused.reason')).meta({ option: 'why' })
+const gone = { problems: [{ message: refusal('refused.no-page'), field: 'id' }] }
 
 /** What an action needs that changes the state of pages. */
 export type PageContext = ActionContext<'boss' | 'clock' | 'config' | 'log'>
@@ -33,15 +35,12 @@ export const confirmPage = defineAction({
     if (!page) return gone
     if (page.decision === type) return { unchanged: 'same' }
     const found = accusable(new URL(page.url), ownNamesOf(context.config))
-    if ('spared' in found) return { problems: [{ message: refusal(page, found.spared) }] }
+    if ('spared' in found)
+      return { problems: [{ message: refusal(spareCodes[found.spared], { name: page.host }) }] }
     await decide(tx, page, type, context)
     return { done: 'confirmed', audit: `${page.key}, ${type}: ${why}` }
   },
 })
-
-function refusal({ host }: Page, spared: string): string {
-  return `${host} is never accused: ${spared}. Only pages of phishers can be confirmed.`
-}
 
 /** Says that a page is no page of a phisher; later reports do not confirm it. */
 export const clearPage = defineAction({

@@ -16,6 +16,7 @@ import {
 import { insertKarma } from '../db/reputations.ts'
 import { removeSessions, removeTotp } from '../db/sessions.ts'
 import { inviteToAccount, queueAccountLetter } from '../letters/account-letters.ts'
+import { refusal } from '../phrase.ts'
 import { roles } from '../roles.ts'
 import { uuidv7 } from '../world.ts'
 import { mayClose } from './accounts.ts'
@@ -24,7 +25,7 @@ const ADDRESS_CHARS_MAX = 320
 
 /** An input field that identifies an account by its address or its id. */
 export const accountInput = z.object({
-  account: textField(ADDRESS_CHARS_MAX, 'Enter the email address of an account.').meta({
+  account: textField(ADDRESS_CHARS_MAX, refusal('refused.account')).meta({
     argument: 'EMAIL',
   }),
 })
@@ -100,7 +101,7 @@ export const grantRole = defineAction({
   async run(tx, { account: text, role: given }, { config }: ActionContext<'config'>) {
     const account = await accountOf(tx, text)
     if (account?.state !== 'active') {
-      return { problems: [{ field: 'account', message: 'No active account has this address.' }] }
+      return { problems: [{ field: 'account', message: refusal('refused.no-active-account') }] }
     }
     const role = given === 'none' ? null : given
     if (role !== null && config.oidc?.localAccounts.includes(account.email) === false) {
@@ -131,8 +132,8 @@ export const removeSecondStep = defineAction({
 })
 
 const newAddress = z
-  .email({ error: 'Enter a valid email address.' })
-  .max(ADDRESS_CHARS_MAX, 'Enter a valid email address.')
+  .email({ error: refusal('refused.email') })
+  .max(ADDRESS_CHARS_MAX, refusal('refused.email'))
 
 type LetterParts = 'pool' | 'boss' | 'clock' | 'config'
 
@@ -194,11 +195,11 @@ export const renameAccount = defineAction({
   async run(tx, { account: text, address }, context: ActionContext<LetterParts>) {
     const account = await accountOf(tx, text)
     if (account?.state !== 'active') {
-      return { problems: [{ field: 'account', message: 'No active account has this address.' }] }
+      return { problems: [{ field: 'account', message: refusal('refused.no-active-account') }] }
     }
     if (account.email === address.toLowerCase()) return { unchanged: 'same-address' }
     if (!(await updateReporterEmail(tx, account.id, address))) {
-      return { problems: [{ field: 'address', message: 'Another account has this address.' }] }
+      return { problems: [{ field: 'address', message: refusal('refused.address-taken') }] }
     }
     // Links went to the old address, and the mail of another address comes another way.
     await removeAccountLinks(tx, account.id)

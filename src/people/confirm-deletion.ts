@@ -9,9 +9,10 @@ import {
 } from '../actions.ts'
 import type { App } from '../app.ts'
 import { holdProposedDeletion, removeProposedDeletion } from '../db/proposed-deletions.ts'
+import { refusal } from '../phrase.ts'
 import { roles } from '../roles.ts'
 
-const idInput = z.object({ id: z.uuid({ error: 'Unknown proposal.' }) })
+const idInput = z.object({ id: z.uuid({ error: refusal('refused.no-proposal') }) })
 const over = 'This proposal has been confirmed or withdrawn, or it has expired.'
 
 /**

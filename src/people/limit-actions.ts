@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineAction, type InputProblem, oneOf, readInput, wholeNumber } from '../actions.ts'
 import { type LimitChange, listRateLimits, type RateLimit, updateRateLimit } from '../db/limits.ts'
+import { refusal } from '../phrase.ts'
 
 /** The longest window, and the maximum number of attempts that can be set. */
 const SECONDS_MAX = 86_400
@@ -21,9 +22,9 @@ export function limitText({ attemptsMax, windowMs, behavior }: LimitChange): str
   return `${attemptsMax} in ${windowMs / 1_000} s, ${behavior}`
 }
 
-const shadowError = 'The behavior "shadow" is only available for reports. Choose "refuse" or "off".'
+const shadowError = refusal('refused.limit-shadow')
 
-const windowError = `The window must be from 1 to ${SECONDS_MAX} seconds, in steps of 0.06 s.`
+const windowError = refusal('refused.limit-window', { max: SECONDS_MAX })
 
 /** A window in seconds, with up to three decimals; the value is in milliseconds. */
 const windowField = z
@@ -46,7 +47,7 @@ export const setLimit = defineAction({
       behavior: oneOf(limitBehaviors).optional(),
     })
     .refine((input) => (input.attempts ?? input.seconds ?? input.behavior) !== undefined, {
-      error: 'Give at least one of attempts, seconds and behavior.',
+      error: refusal('refused.limit-empty'),
     }),
   messages: { set: 'Limit changed. It takes effect in all processes within two seconds.' },
   async run(tx, { name, attempts, seconds, behavior }, { at }) {
@@ -115,7 +116,10 @@ type Change = { problems: readonly InputProblem[]; next?: LimitChange }
 function changeOf(limit: RateLimit, fields: Record<string, string>): Change | undefined {
   const { name } = limit
   const refused = (messages: readonly string[]) => ({
-    problems: messages.map((message) => ({ field: name, message: `${name}: ${message}` })),
+    problems: messages.map((message) => ({
+      field: name,
+      message: refusal('refused.at', { where: name, problem: message }),
+    })),
   })
   const read = readInput(limitFields, fields)
   if ('problems' in read) return refused(read.problems.map(({ message }) => message))
@@ -125,7 +129,12 @@ function changeOf(limit: RateLimit, fields: Record<string, string>): Change | un
   if (limitText(next) === (shown ?? present)) return undefined
   if (behavior === 'shadow' && !mayHold(limit)) return refused([shadowError])
   if (shown === undefined || shown === present) return { next, problems: [] }
-  return refused([`Another person changed it to ${present}. Check your values and save again.`])
+  return refused([
+    refusal('refused.limit-changed', {
+      ...{ attempts: limit.attemptsMax, seconds: limit.windowMs / 1_000 },
+      behavior: limit.behavior,
+    }),
+  ])
 }
 
 /** The limits of a new installation: attempts, and seconds. */

@@ -8,6 +8,7 @@ import {
   setQueueConcurrency,
   startJobsNow,
 } from '../db/queue-controls.ts'
+import { refusal } from '../phrase.ts'
 import { type Boss, bossDb, send } from './boss.ts'
 import { queueField } from './redrive.ts'
 
@@ -15,9 +16,9 @@ const REASON_CHARS_MAX = 300
 const CONCURRENCY_MAX = 64
 const queueArgument = queueField.meta({ argument: 'QUEUE' })
 const anyQueue = queueField.default(allQueues).meta({ argument: 'QUEUE' })
-const reason = textField(REASON_CHARS_MAX, 'Please give a reason.').meta({ option: 'why' })
+const reason = textField(REASON_CHARS_MAX, refusal('refused.reason')).meta({ option: 'why' })
 const queueText = (queue: string) => (queue === allQueues ? 'all queues' : queue)
-const unknown = [{ field: 'queue', message: 'There is no such queue.' }]
+const unknown = [{ field: 'queue', message: refusal('refused.no-queue') }]
 
 async function isQueue(boss: Boss, queue: string): Promise<boolean> {
   return queue === allQueues || (await boss.getQueue(queue)) !== null
@@ -81,7 +82,7 @@ export const setConcurrency = defineAction({
   },
 })
 
-const job = z.uuid({ error: 'Give the id of a job.' })
+const job = z.uuid({ error: refusal('refused.job') })
 
 /** Starts jobs now that wait for their next attempt or for an instant: one, or all of a queue. */
 export const startNow = defineAction({
@@ -130,7 +131,7 @@ export const runChore = defineAction({
   messages: { added: 'It runs as soon as a worker is free.' },
   async run(tx, { queue }, { boss }: ActionContext<'boss'>) {
     if ((await boss.getSchedule(queue)) === null) {
-      return { problems: [{ field: 'queue', message: 'This queue has no schedule.' }] }
+      return { problems: [{ field: 'queue', message: refusal('refused.no-schedule') }] }
     }
     await send(boss, { name: queue }, [{}], tx)
     return { done: 'added', audit: queue }

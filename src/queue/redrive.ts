@@ -2,15 +2,14 @@ import { z } from 'zod'
 import { type ActionContext, defineAction } from '../actions.ts'
 import { restartRetries } from '../db/dead-letters.ts'
 import { demoteWaitingJobs } from '../db/jobs.ts'
+import { refusal } from '../phrase.ts'
 import { bossDb } from './boss.ts'
 import { deadLetterQueue } from './define-queue.ts'
 
 const REDRIVEN_AT_ONCE = 1_000
 
 /** A queue, by its name; `*` for all, where an action permits it. */
-export const queueField = z
-  .string()
-  .regex(/^(?:[a-z-]{1,60}|\*)$/, 'Give the name of a queue. "queue list" shows the queues.')
+export const queueField = z.string().regex(/^(?:[a-z-]{1,60}|\*)$/, refusal('refused.queue'))
 
 /**
  * Returns dead letters to their original queues: those with the given ids, those of one queue, or

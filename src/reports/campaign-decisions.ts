@@ -11,6 +11,7 @@ import { listCampaignHeads } from '../db/campaigns.ts'
 import type { Db } from '../db/pool.ts'
 import type { Network } from '../origin/networks.ts'
 import { reconsiderCampaign } from '../pages/look-for-pages.ts'
+import { refusal } from '../phrase.ts'
 import { type CorrectedClass, verdictClasses } from '../verdict/verdict.ts'
 
 /** Returns the decisions about a campaign. */
@@ -50,7 +51,9 @@ export function decidedAbout(
 
 /** What an operator can say about a campaign. */
 export const decidableClasses = verdictClasses.filter((one) => one !== 'undecided')
-const campaignField = z.uuid({ error: 'Unknown campaign.' }).meta({ argument: 'CAMPAIGN' })
+const campaignField = z
+  .uuid({ error: refusal('refused.no-campaign') })
+  .meta({ argument: 'CAMPAIGN' })
 
 /**
  * Decides what a campaign is. Its kept reports are judged again, and reports that arrive later are
@@ -66,7 +69,7 @@ export const decideCampaign = defineAction({
     says: oneOf(decidableClasses as [CorrectedClass, ...CorrectedClass[]]).meta({
       argument: 'CLASS',
     }),
-    reason: textField(500, 'Please give a reason.').meta({ option: 'why' }),
+    reason: textField(500, refusal('refused.reason')).meta({ option: 'why' }),
   }),
   messages: {
     decided: 'Decision saved. The kept reports of the campaign are judged again within minutes.',
@@ -74,7 +77,7 @@ export const decideCampaign = defineAction({
   },
   async run(tx, { id, says, reason }, { at, reporterId, boss }: ActionContext<'boss'>) {
     const [campaign] = await listCampaignHeads(tx, [id])
-    if (!campaign) return { problems: [{ message: 'Campaign not found.', field: 'id' }] }
+    if (!campaign) return { problems: [{ message: refusal('refused.no-campaign'), field: 'id' }] }
     const decision = { campaignId: id, about: '', says, reason, decidedAt: at }
     if (!(await putCampaignDecision(tx, { ...decision, decidedBy: reporterId }))) {
       return { unchanged: 'same' }

@@ -19,6 +19,7 @@ import {
 import type { Db } from '../db/pool.ts'
 import { insertKarma } from '../db/reputations.ts'
 import { dateOf, DAY_MS } from '../durations.ts'
+import { refusal } from '../phrase.ts'
 import { uuidv7 } from '../world.ts'
 
 const ADDRESS_CHARS_MAX = 320
@@ -30,8 +31,7 @@ export const mailSourceKinds: readonly [MailSourceKind, ...MailSourceKind[]] = [
   'feedback-loop',
 ]
 
-const addressError =
-  'Enter an address such as old@example.net, or a domain such as @example.net, without wildcards.'
+const addressError = refusal('refused.source')
 const addressShape =
   /^(?:[a-z0-9.!#$%&'+/=?^_`{|}~-]{1,64})?@(?:[a-z0-9-]{1,63}\.)+[a-z0-9-]{2,63}$/
 
@@ -60,11 +60,11 @@ export const addMailSource = defineAction({
   },
   async run(tx, { address, kind, note }, { at, config }: SourceContext) {
     if (isOwn(address, config)) {
-      const message = `Mail to ${config.returnPathDomain} has other uses. Choose another domain.`
+      const message = refusal('refused.source-own', { domain: config.returnPathDomain })
       return { problems: [{ field: 'address', message }] }
     }
     if ((await countMailSources(tx)) >= SOURCES_MAX) {
-      const message = `There are ${SOURCES_MAX} addresses, the most possible. Remove one first.`
+      const message = refusal('refused.sources', { max: SOURCES_MAX })
       return { problems: [{ message }] }
     }
     const name = createHash('sha256').update(address).digest('hex').slice(0, 32)

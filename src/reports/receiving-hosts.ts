@@ -7,6 +7,7 @@ import {
   removeReceivingHost,
 } from '../db/receiving-hosts.ts'
 import { parseRelayBlock } from '../mail/ip-blocks.ts'
+import { refusal } from '../phrase.ts'
 import { decideDomainAgain } from './reopen-reports.ts'
 
 const NAME_CHARS_MAX = 253
@@ -14,10 +15,8 @@ const NOTE_CHARS_MAX = 500
 const HOSTS_MAX = 5_000
 
 const nameShape = /^(?:[a-z0-9_-]{1,63}\.)+[a-z0-9-]{2,63}$/
-const domainError = 'Enter a domain such as example.net.'
-const hostError =
-  'Enter a host name such as mx.example.net, an IP address, or a CIDR block of at most /16 ' +
-  '(IPv6: /32).'
+const domainError = refusal('refused.domain')
+const hostError = refusal('refused.host')
 
 const domainField = textField(NAME_CHARS_MAX, domainError)
   .transform((text) => text.toLowerCase().replace(/^@/, ''))
@@ -56,7 +55,7 @@ export const addReceivingHost = defineAction({
   },
   async run(tx, { domain, host, note }, { at, boss }: { at: Date } & Pick<App, 'boss'>) {
     if ((await countReceivingHosts(tx)) >= HOSTS_MAX) {
-      const message = `There are ${HOSTS_MAX} hosts, the most possible. Remove one first.`
+      const message = refusal('refused.hosts', { max: HOSTS_MAX })
       return { problems: [{ message }] }
     }
     if (!(await insertReceivingHost(tx, { domain, host, note, createdAt: at })))

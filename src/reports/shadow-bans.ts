@@ -4,6 +4,7 @@ import { endHolding, listHeldReports, putShadowBan, removeShadowBan } from '../d
 import type { Db } from '../db/pool.ts'
 import { findReport } from '../db/reports.ts'
 import { accountOf } from '../people/account-actions.ts'
+import { refusal } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
 import { analyzeReport } from './queues.ts'
 
@@ -19,18 +20,18 @@ export const banReporter = defineAction({
   audit: 'shadow ban',
   role: 'analyst',
   input: z.object({
-    email: textField(320, 'Enter the email address of the account.').meta({ argument: 'ACCOUNT' }),
-    reason: textField(REASON_CHARS_MAX, 'Please give a reason.').meta({ option: 'why' }),
+    email: textField(320, refusal('refused.account')).meta({ argument: 'ACCOUNT' }),
+    reason: textField(REASON_CHARS_MAX, refusal('refused.reason')).meta({ option: 'why' }),
   }),
   messages: { banned: 'Reporter banned. New reports are held.' },
   async run(tx, { email, reason }, { at, reporterId }) {
     const reporter = await accountOf(tx, email)
     if (!reporter) {
-      return { problems: [{ field: 'email', message: 'No account has this email address.' }] }
+      return { problems: [{ field: 'email', message: refusal('refused.no-account') }] }
     }
     const { id } = reporter
     if (reporter.role !== null) {
-      const message = 'This account has a role. Only reporters can be banned.'
+      const message = refusal('refused.has-role')
       return { problems: [{ field: 'email', message }] }
     }
     await putShadowBan(tx, { reporterId: id, reason, imposedAt: at, imposedBy: reporterId })
@@ -106,7 +107,7 @@ async function endStep<How extends 'released' | 'dropped'>(
   follow?: (ids: readonly string[]) => Promise<void>,
 ): Promise<Outcome<How>> {
   if (report !== undefined && !(await isOf(tx, report, reporter))) {
-    const message = 'This reporter has no held report with this id.'
+    const message = refusal('refused.not-held')
     return { problems: [{ field: 'report', message }] }
   }
   const page = { reporterId: reporter, before: undefined, limit: AT_ONCE }

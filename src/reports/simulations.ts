@@ -11,6 +11,7 @@ import {
   type SimulationVendor,
 } from '../db/simulations.ts'
 import type { Db } from '../db/pool.ts'
+import { refusal } from '../phrase.ts'
 import { isSimulationKey, markingVendors } from '../pieces/simulation-marks.ts'
 import { ownNamesOf } from '../verdict/lists/spare.ts'
 import { checkMarketer } from '../verdict/marketers/marketer-file.ts'
@@ -47,7 +48,7 @@ const names = z
   .transform((text) => text.split(/[\s,]+/).filter((name) => name !== ''))
   .meta({ value: 'A,B' })
 
-const keyError = 'This is not a key. Make one with "simulations key", or "Make a key" on the page.'
+const keyError = refusal('refused.simulation-key')
 
 const key = z
   .string()
@@ -56,7 +57,7 @@ const key = z
   .refine((text) => text === '' || isSimulationKey(text), keyError)
   .meta({ argument: 'KEY-FILE', fileBytesMax: KEY_BYTES_MAX })
 
-const id = z.uuid('Give the id of a simulation.').meta({ argument: 'ID' })
+const id = z.uuid(refusal('refused.simulation-id')).meta({ argument: 'ID' })
 
 /** Makes a key that an operator can set for a simulation. */
 export function makeSimulationKey(): string {
@@ -70,7 +71,7 @@ export const addSimulation = defineAction({
   audit: 'add simulation',
   role: 'operator',
   input: z.object({
-    name: textField(NAME_CHARS_MAX, 'Give the simulation a name.').meta({ argument: 'NAME' }),
+    name: textField(NAME_CHARS_MAX, refusal('refused.simulation-name')).meta({ argument: 'NAME' }),
     key,
     vendor: oneOf(simulationVendors),
     signers: names,
@@ -82,11 +83,11 @@ export const addSimulation = defineAction({
     const { name, vendor, recipients = null } = given
     const { running, all } = await countSimulations(tx)
     if (running >= RUNNING_MAX) {
-      const message = `${RUNNING_MAX} simulations are running, the most possible. End one first.`
+      const message = refusal('refused.simulations-run', { max: RUNNING_MAX })
       return { problems: [{ message }] }
     }
     if (all >= SIMULATIONS_MAX) {
-      const message = `There are ${SIMULATIONS_MAX} simulations, the most possible. Remove one.`
+      const message = refusal('refused.simulations', { max: SIMULATIONS_MAX })
       return { problems: [{ message }] }
     }
     const checked = checkSenders(given, ownNamesOf(config))
@@ -107,9 +108,7 @@ function checkSenders(
   own: readonly string[],
 ): Senders | { problems: { field?: string | undefined; message: string }[] } {
   if (signers.length + ranges.length === 0) {
-    const message =
-      'Give the signing domain of the simulation, the addresses that send it, or a key. ' +
-      'Without proof, anybody could write such mail.'
+    const message = refusal('refused.simulation-proof')
     return given === '' ? { problems: [{ field: 'signers', message }] } : { signers, ranges }
   }
   const checked = checkMarketer({ key: 'simulation', name: 'simulation', signers, ranges }, own)
@@ -117,12 +116,7 @@ function checkSenders(
     const { marketer } = checked
     return { signers: marketer.signers, ranges: marketer.ranges }
   }
-  return {
-    problems: checked.faults.map(({ field, reason }) => ({
-      field,
-      message: reason.replace('Add list_ids or authors to narrow it.', 'Use a key instead.'),
-    })),
-  }
+  return { problems: checked.faults.map(({ field, reason }) => ({ field, message: reason })) }
 }
 
 /** Ends a simulation. Its counts stay; what is reported later is ordinary mail. */

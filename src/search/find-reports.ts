@@ -17,6 +17,7 @@ import {
 } from '../db/search.ts'
 import { WEEK_MS } from '../durations.ts'
 import { CallerError, sqlState } from '../errors.ts'
+import { refusal } from '../phrase.ts'
 import { uuidFloor, uuidTime } from '../world.ts'
 import { readValue, type SearchField, searchFields } from './fields.ts'
 import type { Clause } from './syntax.ts'
@@ -129,7 +130,7 @@ async function byTerms<T>(pool: Pool, work: (tx: Db) => Promise<T>): Promise<T> 
     })
   } catch (error) {
     if (sqlState(error) !== QUERY_CANCELED) throw error
-    throw new CallerError(422, 'This search takes too long. Add conditions, such as days.')
+    throw new CallerError(422, refusal('refused.search-long'))
   }
 }
 

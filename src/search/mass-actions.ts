@@ -24,6 +24,7 @@ import {
 import { insertAudit } from '../db/audit-log.ts'
 import { listRecorded, listUnsettled, markSettled } from '../db/mass-records.ts'
 import { type Db, inTransaction, type Pool } from '../db/pool.ts'
+import { refusal } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { settleReports, UNDO_MS } from '../reports/restore-reports.ts'
@@ -49,7 +50,7 @@ const PER_MINUTE_MAX = 6_000
 const STEP_MS = 1_000
 const STEPS_A_MINUTE = 60
 
-const notIds: InputProblem = { field: 'ids', message: 'Select reports by their ids.' }
+const notIds: InputProblem = { field: 'ids', message: refusal('refused.ids') }
 
 /** Acts on the selected reports, or on all that a search finds at this moment. */
 export const startMassAction = defineStart(
@@ -78,9 +79,11 @@ function defineStart(
     role: 'operator',
     input: z.object({
       kind: oneOf(kinds as [MassKind, ...MassKind[]]).meta({ argument: 'ACTION' }),
-      q: textField(SEARCH_CHARS_MAX, 'Enter a search.').optional().meta({ option: 'search' }),
+      q: textField(SEARCH_CHARS_MAX, refusal('refused.search'))
+        .optional()
+        .meta({ option: 'search' }),
       ids: z.array(z.string()).max(SELECTED_MAX).optional().meta({ option: 'ids', value: 'A,B' }),
-      reason: textField(500, 'Please give a reason.').meta({ option: 'why' }),
+      reason: textField(500, refusal('refused.reason')).meta({ option: 'why' }),
       speed: wholeNumber(1, PER_MINUTE_MAX).optional().meta({ option: 'per-minute', value: 'N' }),
     }),
     messages: {
@@ -122,11 +125,13 @@ async function foundBy(pool: Pool, q: string): Promise<Chosen> {
   const search = await openSearch(pool, parsed.clauses)
   const ids = await listFound(pool, search, { before: undefined, limit: MASS_MAX + 1 })
   if (ids.length <= MASS_MAX) return { ids }
-  const message = 'The search finds more than 100,000 reports. Add conditions, such as days.'
+  const message = refusal('refused.search-wide')
   return { problems: [{ message, field: 'q' }] }
 }
 
-const idInput = z.object({ id: z.uuid({ error: 'Unknown action.' }).meta({ argument: 'ID' }) })
+const idInput = z.object({
+  id: z.uuid({ error: refusal('refused.no-action') }).meta({ argument: 'ID' }),
+})
 
 /** Ends an action early. What it changed so far stays, and can be undone. */
 export const stopMassAction = defineAction({
@@ -166,7 +171,7 @@ export const undoMassAction = defineAction({
   async run(tx, { id }, { at, boss, reporterId: undoneBy }: ActionContext<'boss'>) {
     const action = await holdMassAction(tx, id)
     if (!action || !mayUndo(action, at)) {
-      return { problems: [{ message: 'This action cannot be undone, or no longer.' }] }
+      return { problems: [{ message: refusal('refused.no-undo') }] }
     }
     const move = { from: [action.state], to: 'undoing', endedAt: null, undoneBy } as const
     await markMassAction(tx, id, move)

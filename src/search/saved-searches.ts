@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { defineAction, textField } from '../actions.ts'
 import { removeSavedSearch, saveSearch } from '../db/search.ts'
+import { refusal } from '../phrase.ts'
 import { parseSearch, SEARCH_CHARS_MAX } from './syntax.ts'
 
 const NAME_CHARS_MAX = 80
 /** Maximum number of searches that an operator saves. */
 const SAVED_MAX = 50
 
-const nameField = textField(NAME_CHARS_MAX, 'Please give the search a name.')
+const nameField = textField(NAME_CHARS_MAX, refusal('refused.search-name'))
 
 /** Saves a search of the signed-in operator under a name, in place of one of the same name. */
 export const keepSearch = defineAction({
@@ -15,7 +16,7 @@ export const keepSearch = defineAction({
   summary: 'save a search under a name',
   role: 'viewer',
   audit: 'save search',
-  input: z.object({ name: nameField, q: textField(SEARCH_CHARS_MAX, 'Enter a search first.') }),
+  input: z.object({ name: nameField, q: textField(SEARCH_CHARS_MAX, refusal('refused.search')) }),
   messages: { saved: 'Search saved.' },
   async run(tx, { name, q }, { at, reporterId }) {
     const parsed = parseSearch(q)
@@ -24,7 +25,7 @@ export const keepSearch = defineAction({
     }
     const search = { reporterId: reporterId ?? '', name, query: q, at }
     if (await saveSearch(tx, search, SAVED_MAX)) return { done: 'saved' }
-    return { problems: [{ message: `You have ${SAVED_MAX} saved searches. Delete one first.` }] }
+    return { problems: [{ message: refusal('refused.searches', { max: SAVED_MAX }) }] }
   },
 })
 

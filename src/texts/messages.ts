@@ -26,6 +26,7 @@ import type figures from './en/figures.json'
 import type help from './en/help.json'
 import type letters from './en/letters.json'
 import type lists from './en/lists.json'
+import type refused from './en/refused.json'
 import type reports from './en/reports.json'
 import type settings from './en/settings.json'
 import type story from './en/story.json'
@@ -58,6 +59,7 @@ type English = typeof account &
   typeof pages &
   typeof people &
   typeof queues &
+  typeof refused &
   typeof reports &
   typeof reputations &
   typeof search &

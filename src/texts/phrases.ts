@@ -1,5 +1,5 @@
 import type { Phrase } from '../phrase.ts'
-import { duration, type Language, message, type TranslatedText } from './messages.ts'
+import { duration, type Language, message, type Params, type TranslatedText } from './messages.ts'
 
 /** A phrase as stored in a row, or the text of a rule's meaning, which is in English. */
 type Stored = Phrase | string
@@ -23,6 +23,19 @@ export function sayPhrases(
 /** Returns stored phrases as one English text for operators and programs. */
 export function inEnglish(stored: Stored | readonly Stored[] | null | undefined): string {
   return sayPhrases(stored, 'en', 'operator').text
+}
+
+/**
+ * Returns the sentence of a `refusal`, of which a parameter may be one too. Another text, such as
+ * the error of a rule, is English.
+ */
+export function refusalIn(language: Language, text: string): TranslatedText {
+  const [, code = '', json = '{}'] = /^(refused\.[\w-]+)(?: (\{.*\}))?$/s.exec(text) ?? []
+  const params = Object.entries(JSON.parse(json) as Params).map(([name, value]) => {
+    return [name, typeof value === 'string' ? refusalIn(language, value).text : value]
+  })
+  const lang = language === 'en' ? undefined : 'en'
+  return message(language, code, Object.fromEntries(params) as Params) ?? { text, lang }
 }
 
 /** The names of parameters that are dates, stored as text. */

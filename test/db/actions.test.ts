@@ -7,6 +7,7 @@ import {
   runAction,
   wholeNumber,
 } from '../../src/actions.ts'
+import { refusal } from '../../src/phrase.ts'
 import { closeAfterTests } from '../support/after-tests.ts'
 import { freshDatabase } from '../support/database.ts'
 
@@ -62,7 +63,7 @@ test('an action in steps adds them up, each with its audit entry', async () => {
 })
 
 test('input that is not valid is refused before the action runs', async () => {
-  const message = 'Enter a whole number from 1 to 3.'
+  const message = refusal('refused.number', { min: 1, max: 3 })
   expect(await run(countDown, { steps: '4' })).toEqual({ problems: [{ field: 'steps', message }] })
   expect(await run(countDown)).toEqual({ problems: [{ field: 'steps', message }] })
   expect([await steps(), await log()]).toEqual([[], []])

@@ -13,6 +13,7 @@ import {
 import { z } from 'zod'
 import { firstAddress, parseBlock, prefixLength } from '../../mail/ip-blocks.ts'
 import { storableText } from '../../mail/text.ts'
+import { refusal, refusalOfIssue } from '../../phrase.ts'
 import type { OwnNames } from '../lists/spare.ts'
 import services from './services.json' with { type: 'json' }
 import {
@@ -34,14 +35,14 @@ const domainName = z
   .trim()
   .toLowerCase()
   .max(255)
-  .regex(nameShape, 'This is not a domain name. "*.example.org" matches all its subdomains.')
+  .regex(nameShape, refusal('refused.domain-name'))
 
 const listId = z
   .string()
   .trim()
   .toLowerCase()
   .transform((text) => text.replace(/^<(.*)>$/, '$1'))
-  .pipe(z.string().regex(listIdShape, 'This is not a List-Id such as "news.example.org".'))
+  .pipe(z.string().regex(listIdShape, refusal('refused.list-id')))
 
 const range = z
   .string()
@@ -51,7 +52,7 @@ const range = z
     const block = parseBlock(text)
     const start = block && firstAddress(block)
     if (block !== undefined && start) return `${start.text}/${prefixLength(block)}`
-    context.addIssue('This is not a range of addresses such as 192.0.2.0/24.')
+    context.addIssue(refusal('refused.range'))
     return z.NEVER
   })
 
@@ -59,13 +60,13 @@ const address = z
   .string()
   .trim()
   .max(bounds.addressCharsMax)
-  .regex(addressShape, 'This is not a valid email address.')
+  .regex(addressShape, refusal('refused.email'))
 
 const website = z
   .string()
   .trim()
   .max(bounds.urlCharsMax)
-  .refine(isWebsite, 'This is not the URL of a website such as https://example.org/.')
+  .refine(isWebsite, refusal('refused.website'))
 
 /**
  * Schema for lines of plain text, without the control characters that a terminal or mail program
@@ -74,7 +75,7 @@ const website = z
 function lines(charsMax: number) {
   return z
     .string()
-    .max(charsMax, `Enter at most ${charsMax} characters.`)
+    .max(charsMax, refusal('refused.too-long', { max: charsMax }))
     .transform((text) =>
       text
         .split(/\r\n?|\n/)
@@ -102,10 +103,7 @@ const marketerSchema = z
     key: z
       .string()
       .max(bounds.keyCharsMax)
-      .regex(
-        /^[a-z0-9]+(?:-[a-z0-9]+)*$/,
-        'A key may contain only lowercase letters, digits and "-".',
-      ),
+      .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, refusal('refused.key-shape')),
     kind: z.enum(marketerKinds).default('marketer'),
     name: z.string().trim().min(1).max(bounds.nameCharsMax).transform(storableLine),
     state: z.enum(marketerStates).default('declared'),
@@ -139,7 +137,7 @@ export const shippedServices: readonly Marketer[] = services.map((one) => market
 function unique<Schema extends z.ZodType<string>>(schema: Schema, most: number) {
   return z
     .array(schema)
-    .max(most, `Enter at most ${most}.`)
+    .max(most, refusal('refused.too-many', { max: most }))
     .default([])
     .transform((names) => [...new Set(names)])
 }
@@ -202,7 +200,7 @@ export function checkMarketer(
   value: unknown,
   own: OwnNames,
 ): { marketer: Marketer } | { faults: FieldFault[] } {
-  const read = marketerSchema.safeParse(value)
+  const read = marketerSchema.safeParse(value, { error: refusalOfIssue })
   if (!read.success) return { faults: read.error.issues.map((issue) => faultOf(issue, value)) }
   const { key } = read.data
   const faults = marksFaults(read.data, own).map(({ field, reason }): FieldFault => {
@@ -211,10 +209,11 @@ export function checkMarketer(
   return faults.length > 0 ? { faults } : { marketer: read.data }
 }
 
-/** Formats an error as a line of text. */
+/** Formats an error as a sentence with its place in the file. */
 export function marketerFaultLine({ line, key, field, reason }: MarketerFault): string {
-  const where = [`line ${line}`, ...(key === undefined ? [] : [key])].join(', ')
-  return `${where}: ${field === undefined ? '' : `${field}: `}${reason}`
+  const place = [`line ${line}`, ...(key === undefined ? [] : [key])].join(', ')
+  const where = field === undefined ? place : `${place}: ${field}`
+  return refusal('refused.at', { where, problem: reason })
 }
 
 function faultOf(issue: z.core.$ZodIssue, value: unknown): FieldFault {
@@ -224,7 +223,7 @@ function faultOf(issue: z.core.$ZodIssue, value: unknown): FieldFault {
   const [field] = path
   const isUnknown = issue.code === 'unrecognized_keys'
   const reason = isUnknown
-    ? `Unknown field "${issue.keys.join('", "').slice(0, 100)}".`
+    ? refusal('refused.unknown-field', { field: issue.keys.join(', ').slice(0, 100) })
     : issue.message
   return { path, ...key, ...(field !== undefined && { field: String(field) }), reason }
 }

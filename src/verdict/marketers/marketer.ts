@@ -1,7 +1,8 @@
 import { isSharedSuffix } from '../../mail/address.ts'
 import { firstAddress, prefixLength } from '../../mail/ip-blocks.ts'
+import { refusal } from '../../phrase.ts'
 import type { MarketerMarks } from '../../pieces/marketer.ts'
-import { type OwnNames, whySpared } from '../lists/spare.ts'
+import { type OwnNames, type Spared, whySpared } from '../lists/spare.ts'
 
 const adviceLanguages = ['en', 'fr', 'ru'] as const
 
@@ -108,9 +109,7 @@ export function marksFaults(marks: Marks, own: OwnNames): MarksFault[] {
     ...marks.ranges.flatMap((cidr) => rangeFault(cidr, isNarrowed)),
   ]
   if (marks.signers.length + marks.ranges.length > 0) return faults
-  const reason =
-    'Enter a signer or a range. List-Ids and authors alone prove nothing, as anyone can forge them.'
-  return [...faults, { field: 'signers', reason }]
+  return [...faults, { field: 'signers', reason: refusal('refused.marks-none') }]
 }
 
 function signerFault(written: string, mayBeShared: boolean, own: OwnNames): MarksFault[] {
@@ -118,15 +117,15 @@ function signerFault(written: string, mayBeShared: boolean, own: OwnNames): Mark
   const spared = whyShared(name, own)
   const fault = (reason: string): MarksFault[] => [{ field: 'signers', reason }]
   if (spared === undefined) return []
-  if (spared !== 'shared platform') return fault(`${written}: ${sentences[spared]}`)
+  if (spared !== 'shared platform') return fault(refusal(spareCodes[spared], { name: written }))
   if (mayBeShared) return []
-  return fault(`${written} signs for many customers. Add list_ids or authors to narrow it.`)
+  return fault(refusal('refused.marks-signer', { name: written }))
 }
 
 function authorFault(written: string, own: OwnNames): MarksFault[] {
   const spared = whyShared(bare(written), own)
   if (spared === undefined) return []
-  return [{ field: 'authors', reason: `${written}: ${sentences[spared]}` }]
+  return [{ field: 'authors', reason: refusal(spareCodes[spared], { name: written }) }]
 }
 
 /**
@@ -141,7 +140,7 @@ function listIdFault(written: string): MarksFault[] {
   return [
     {
       field: 'list_ids',
-      reason: `${written} covers the lists of many customers. Name the List-Id of this marketer.`,
+      reason: refusal('refused.marks-list', { name: written }),
     },
   ]
 }
@@ -150,25 +149,27 @@ function rangeFault(cidr: string, isNarrowed: boolean): MarksFault[] {
   const family = cidr.includes(':') ? 6 : 4
   const fault = (reason: string): MarksFault[] => [{ field: 'ranges', reason }]
   if (prefixLength(cidr) < prefixMin[family]) {
-    return fault(`${cidr} is too wide. The widest range allowed is /${prefixMin[family]}.`)
+    return fault(refusal('refused.marks-wide', { range: cidr, prefix: prefixMin[family] }))
   }
   const spared = whySpared('addresses', plainAddress(cidr), [])
-  if (spared === 'no public address') return fault(`${cidr} is not a public address range.`)
+  if (spared === 'no public address')
+    return fault(refusal('refused.marks-private', { range: cidr }))
   if (spared === undefined || spared === 'no such name' || isNarrowed) return []
-  return fault(`${cidr} belongs to a mailbox provider. Add list_ids or authors to narrow it.`)
+  return fault(refusal('refused.marks-provider', { range: cidr }))
 }
 
-type Shared = NonNullable<ReturnType<typeof whyShared>>
-
-const sentences = {
-  'no such name': 'this is not a domain name.',
-  'reserved name': 'this name does not exist on the Internet.',
-  'public suffix': 'unrelated organizations have names below it.',
-  'mailbox provider': 'anyone can have a mailbox there.',
-  'shared platform': 'many unrelated people have pages or mail there.',
-  'link shortener': 'it only redirects to other sites.',
-  'our own': 'this is a name of this installation.',
-} as const satisfies Record<Shared, string>
+/** The sentences about names that belong to many people, to nobody, or to us. */
+export const spareCodes = {
+  'no such name': 'refused.no-such-name',
+  'no public address': 'refused.no-public-address',
+  'known site': 'refused.known-site',
+  'reserved name': 'refused.reserved-name',
+  'public suffix': 'refused.public-suffix',
+  'mailbox provider': 'refused.mailbox-provider',
+  'shared platform': 'refused.shared-platform',
+  'link shortener': 'refused.link-shortener',
+  'our own': 'refused.our-own',
+} as const satisfies Record<Spared | 'known site', string>
 
 /** Why a name does not identify a single marketer; undefined when it does. */
 function whyShared(name: string, own: OwnNames) {

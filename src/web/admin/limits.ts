@@ -103,7 +103,7 @@ function describeLimit(limit: RateLimit, used: number | undefined, refused?: Ref
     per: attempt === 'mailbox-user' ? 'mailbox-user' : keyKind,
     usual: usual && limitText(usual) !== shown ? { ...usual, ...windowOf(usual) } : undefined,
     isEdited: typed.some(([field, text]) => fields[field as keyof typeof fields] !== text),
-    problems: refused?.problems.filter((problem) => problem.startsWith(`${name}: `)) ?? [],
+    problems: refused?.problems.filter((one) => new RegExp(`^${name}\\s?:`).test(one)) ?? [],
     used,
     share: (used ?? 0) / attemptsMax,
     behaviors: limitBehaviors.filter((one) => one !== 'shadow' || mayHold(limit)),

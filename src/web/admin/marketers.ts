@@ -12,6 +12,7 @@ import {
 import { findRegistered, listRegistered, shippedService } from '../../marketers/registry.ts'
 import { UNSUBSCRIBE_DAYS } from '../../verdict/complaint.ts'
 import { type Marketer, marketerKinds, marketerStates } from '../../verdict/marketers/marketer.ts'
+import type { Code } from '../../texts/messages.ts'
 import type { Form } from '../pages/form.ts'
 import { queryOf } from '../pages/render.ts'
 import { searchParamsOf } from '../search-params.ts'
@@ -145,17 +146,12 @@ function fieldsIn(form: Form): MarketerFields {
   return Object.fromEntries(entries) as MarketerFields
 }
 
-const labels: Readonly<Record<string, string>> = {
-  ...{ key: 'Key', name: 'Name', state: 'State', signers: 'Signers', ranges: 'Ranges' },
-  ...{
-    kind: 'Kind',
-    list_ids: 'List-Ids',
-    authors: 'Authors',
-    hosts: 'Other domains',
-    practice: 'Practice',
-    website: 'Website',
-  },
-  ...{ advice: 'Advice', contact: 'Contact', feedback: 'Address for complaints' },
+const labels: Readonly<Record<string, Code>> = {
+  ...{ key: 'marketers.key', name: 'marketers.name', state: 'marketers.state' },
+  ...{ signers: 'marketers.signers', ranges: 'marketers.ranges', kind: 'marketers.kind' },
+  ...{ list_ids: 'marketers.listIds', authors: 'marketers.authors', hosts: 'marketers.hosts' },
+  ...{ practice: 'marketers.practice', website: 'marketers.website' },
+  ...{ advice: 'marketers.advice', contact: 'marketers.contact', feedback: 'marketers.feedback' },
 }
 
 /** Returns marketers whose mail is reported again by reporters who know how to unsubscribe. */

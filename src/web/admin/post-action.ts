@@ -18,7 +18,8 @@ import { isPasswordFresh, notePassword } from '../pages/session.ts'
 import { requireReporter } from '../pages/signed-in.ts'
 import { tokenField, visitOf } from '../pages/visit.ts'
 import { searchParamsOf } from '../search-params.ts'
-import { message, type Texts } from '../../texts/messages.ts'
+import { type Code, message, type Texts } from '../../texts/messages.ts'
+import { refusalIn } from '../../texts/phrases.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import {
@@ -56,7 +57,7 @@ export type ActionPage = {
   /** The field that has several values, called `ids`, when a form decides about many lines. */
   many?: string
   /** Labels of fields, which are put in front of the problems with the fields. */
-  labels?: Readonly<Record<string, string>>
+  labels?: Readonly<Record<string, Code>>
   bytesMax?: number
 }
 
@@ -90,11 +91,13 @@ export function postAction(site: Site, page: ActionPage) {
     if ('proposed' in outcome) return res.redirect(303, '/admin/deletions?done=proposed')
     if (!('problems' in outcome))
       return res.redirect(303, concealKeys(withDone(page.back(req, outcome, form), outcome)))
+    const { language, texts } = visitOf(req)
     const problems = outcome.problems.map(({ field, message: problem }) => {
       const label = page.labels?.[field ?? '']
-      return label === undefined ? problem : `${label}: ${problem}`
+      const said = refusalIn(language, problem).text
+      return label ? texts('refused.at', { where: texts(label), problem: said }) : said
     })
-    if (!page.show) throw new ProblemError('bad-field', problems.join(' '))
+    if (!page.show) throw new ProblemError('bad-field', outcome.problems[0]?.message ?? '')
     const typed = Object.fromEntries(form.fields().toReversed())
     await page.show(req, res, { problems, given: { ...typed, ...textsOf(given) } })
   }

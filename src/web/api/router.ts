@@ -5,6 +5,7 @@ import {
   type Response,
   Router,
 } from 'express'
+import { refusalIn } from '../../texts/phrases.ts'
 import { failureOf, sendProblem } from '../answer.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
@@ -59,6 +60,7 @@ export function problemAnswers(site: Pick<Site, 'publicUrl' | 'log'>) {
     const failure = failureOf(error, req, site.log)
     if (!failure || res.headersSent) return void res.destroy()
     void next
-    sendProblem(res, site.publicUrl, failure)
+    const detail = refusalIn('en', failure.detail).text
+    sendProblem(res, site.publicUrl, { ...failure, detail })
   }
 }

@@ -4,6 +4,7 @@ import type { InputProblem } from '../../actions.ts'
 import type { Db } from '../../db/pool.ts'
 import { listReportsByIds, type ReportState } from '../../db/reports.ts'
 import { concealKeys } from '../../mail/conceal-keys.ts'
+import { refusalIn } from '../../texts/phrases.ts'
 import type { JsonMessage } from '../bodies/body-tasks.ts'
 import { createMultipartParser, type FormPart } from '../bodies/multipart.ts'
 import { goneSignal } from '../bodies/read-body.ts'
@@ -127,7 +128,8 @@ export function linkToNext(res: Response, next: string | undefined): string | nu
 
 /** The problem of a refused action of an operator. */
 export function problemOfRefusal({ problems: some }: { problems: readonly InputProblem[] }) {
-  return new ProblemError('bad-field', some.map(({ message }) => message).join(' '))
+  const sentences = some.map(({ message }) => refusalIn('en', message).text)
+  return new ProblemError('bad-field', sentences.join(' '))
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type NextFunction, type Request, type Response, Router } from 'express'
+import { refusalIn } from '../../texts/phrases.ts'
 import { confirmRoutes, forgottenRoutes } from '../account/choose-password.ts'
 import { eraseRoutes } from '../account/erase.ts'
 import { exportRoutes } from '../account/export.ts'
@@ -120,18 +121,24 @@ function errorPages(site: Pick<Site, 'log' | 'config'> & FormReader) {
     if (kept) return sendKept(req, res, kept, 403)
     const failure = failureOf(error, req, site.log)
     if (!failure || res.headersSent) return void res.destroy()
-    const { texts } = visitOf(req)
+    const { texts, language } = visitOf(req)
     const { problem, status, detail, headers } = failure
     for (const [name, value] of Object.entries(headers)) {
       // A challenge would make the browser show its own password dialog.
       if (name !== 'www-authenticate') res.setHeader(name, value)
     }
+    const said = refusalIn(language, detail)
+    const isOurs = status === 500
     const send = hasFrame(req) ? sendAdminPage : sendPage
     send(req, res, {
       view: 'pages/error',
       title: texts('error.title'),
       status,
-      data: { sentence: texts(`problems.${problem}`), detail, isOurs: status === 500 },
+      data: {
+        sentence: isOurs || said.lang ? texts(`problems.${problem}`) : said.text,
+        detail,
+        isOurs,
+      },
     })
   }
 }

@@ -59,7 +59,7 @@ test('a model is promoted only after a recent test on the mail of the site', asy
   const file = path.join(folder, 'untested.json')
   await writeFile(file, sureModel(3))
   await models('import', file, '--format', 'catboost')
-  await expect(models('promote', '1')).rejects.toThrow('Run "signalpost models test 1".')
+  await expect(models('promote', '1')).rejects.toThrow('Run “signalpost models test 1”.')
   expect(await models('test', '1')).toContain('No report of this site can test it yet')
   const later = { pool: database.pool, clock: () => new Date(start + 8 * 86_400_000) }
   expect(await runCommand(operations, ['promote', '1'], later)).toMatchObject({ code: 1 })

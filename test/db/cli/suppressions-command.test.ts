@@ -42,7 +42,7 @@ test.for([
   [['add', 'a@b.example'], /--why: Please give a reason/],
   [
     ['add', 'a@b.example', '--why', 'x', '--days', '0'],
-    /--days: Enter a whole number from 1 to 3650/,
+    /--days: Enter a whole number from 1 to 3,650/,
   ],
   [['remove', 'a@b.example', 'c@d.example'], /Unexpected argument/],
 ] as const)('%s is a usage error', async ([args, message]) => {

@@ -17,6 +17,7 @@ import { applyRules } from '../../../src/judging/rule-versions.ts'
 import { factDefinitions, packFacts } from '../../../src/verdict/facts/facts.ts'
 import { ruleListBounds } from '../../../src/verdict/rules/rule-lists.ts'
 import { uuidv7 } from '../../../src/world.ts'
+import { refusal } from '../../../src/phrase.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { keepJudgedFacts } from '../../support/judged-facts.ts'
@@ -66,17 +67,19 @@ test('an import with an error, or beyond the limits, changes nothing', async () 
   const add = (entries: string) =>
     runAction(addRuleListEntries, { list: 'casino-words', entries, note: 'x' }, app, null)
   expect(await add('poker\n1\n')).toMatchObject({
-    problems: [{ message: expect.stringContaining('Line 2 is not valid.') }],
+    problems: [
+      { message: refusal('refused.entry-words', { line: 2, max: ruleListBounds.wordsMax }) },
+    ],
   })
   const million = Array.from(
     { length: 150_000 },
     (_, at) => `word ${String(at).replaceAll(/\d/g, (digit) => 'bcdfghjklm'[Number(digit)] ?? '')}`,
   ).join('\n')
   expect(await add(million.slice(0, ruleListBounds.importBytesMax))).toMatchObject({
-    problems: [{ message: expect.stringContaining('more than 100000 entries') }],
+    problems: [{ message: refusal('refused.entries', { max: 100_000 }) }],
   })
   expect(await add('a'.repeat(ruleListBounds.importBytesMax + 1))).toMatchObject({
-    problems: [{ message: expect.stringContaining('at most 4 MB') }],
+    problems: [{ message: refusal('refused.entries-large', { megabytes: 4 }) }],
   })
   expect(await listRuleLists(pool)).toMatchObject([{ name: 'casino-words', entries: 1 }])
 })
@@ -110,7 +113,7 @@ test('hits of an entry that was removed are dropped', async () => {
 test('a list that the active rules use is not deleted', async () => {
   const removal = () => runAction(removeRuleList, { list: 'casino-words' }, app, null)
   expect(await removal()).toMatchObject({
-    problems: [{ message: expect.stringContaining('active rules use') }],
+    problems: [{ message: refusal('refused.list-used') }],
   })
   await applied(ruleText('AB', 'true'), 1)
   expect(await removal()).toMatchObject({ done: 'deleted' })

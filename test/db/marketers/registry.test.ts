@@ -79,7 +79,7 @@ test('one error refuses the whole file, and all errors are reported', async () =
   const { code, err } = await run(['import', '-'], wrong)
   expect(code).toBe(1)
   expect(err).toContain('line 2, example-shop: name:')
-  expect(err).toContain('Unknown field "nome".')
+  expect(err).toContain('Unknown field “nome”.')
   expect(err).toMatch(/line 15, example-club: signers: gmail\.com: anyone can have a mailbox/)
   expect(await listMarketers(letters.app.pool, { kind: 'marketer', after: '', limit: 9 })).toEqual(
     [],

@@ -15,6 +15,7 @@ import {
 import { deadLetterQueue, defineQueue, type Queue } from '../../../src/queue/define-queue.ts'
 import { retryDeadLetters } from '../../../src/queue/redrive.ts'
 import { workQueue } from '../../../src/queue/work.ts'
+import { refusal } from '../../../src/phrase.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { until } from '../../support/process.ts'
@@ -198,6 +199,6 @@ test('a scheduled queue runs when asked; others are refused', async () => {
   expect(await act(runChore, { queue: scheduled.name })).toMatchObject({ done: 'added' })
   expect(await jobsIn(scheduled, 'ready')).toHaveLength(1)
   const refused = await act(runChore, { queue: other.name })
-  expect(refused).toMatchObject({ problems: [{ message: 'This queue has no schedule.' }] })
+  expect(refused).toMatchObject({ problems: [{ message: refusal('refused.no-schedule') }] })
   expect(await act(pauseQueues, { queue: 'unknown', reason: 'x' })).toHaveProperty('problems')
 })

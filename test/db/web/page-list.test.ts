@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { closeAfterTests } from '../../support/after-tests.ts'
+import { englishIn } from '../../support/pages/english-in.ts'
 import { notPages, pages } from '../../support/pages/page-list.ts'
 import { watchRoutes } from '../../support/pages/route-list.ts'
 import { elementsOf, LITERAL, messagesOf, readCatalogs } from '../../../scripts/texts/catalogs.ts'
@@ -42,9 +43,7 @@ test.for(pages)('$route is shown to its users, with nothing inline or undefined'
   }
 })
 
-const ENGLISH = /\b(?:[Tt]he|[Nn]o|of|for|with|from|not|is|are|and|to|by)\b/
-
-/** English sentences on pages in French whose translations are missing. */
+/** English texts on pages in French whose translations are missing. */
 const { en, fr } = readCatalogs()
 const standIns = [
   ...messagesOf(en)
@@ -52,7 +51,7 @@ const standIns = [
     .flatMap(([, messages]) => messages.flatMap(elementsOf))
     .flatMap((element) => (element.type === LITERAL ? [element.value.trim()] : [])),
   ...Object.entries(declaredTexts).flatMap(([code, text]) => (hasText(fr, code) ? [] : [text])),
-].filter((text) => ENGLISH.test(text))
+].filter((text) => englishIn(text).length > 0)
 
 // The language is kept in a cookie.
 const french = await signedInBrowser(shown.site.url, shown.admin)
@@ -64,21 +63,12 @@ test.for(ofAdministrators)('$route has no English sentence in French', async (pa
     const answer = await french.get(address + query)
     expect(answer.status).toBe(200)
     expect(answer.headers.get('content-language')).toBe('fr')
-    const english = textsOf(await answer.text()).filter(
-      (text) => ENGLISH.test(text) && !standIns.some((one) => text.includes(one)),
+    const english = englishIn(await answer.text()).filter(
+      (text) => !standIns.some((one) => text.includes(one)),
     )
     expect([address, english]).toEqual([address, []])
   }
 })
-
-/** Returns the visible texts of a page, without those by strangers and those marked as English. */
-function textsOf(html: string): string[] {
-  return html
-    .replaceAll(/<(\w+)[^>]*(?: class="[^"]*(?:stranger|address)| lang="en)[^>]*>[^]*?<\/\1>/g, '|')
-    .replaceAll(/<(title|pre|code|bdi|textarea|footer)\b[^]*?<\/\1>/g, '|')
-    .replaceAll(/<[^>]*>/g, '|')
-    .split('|')
-}
 
 /** Pages for programs, for administrators of mail servers, and for abuse desks. */
 const technical =
