@@ -209,9 +209,7 @@ function keyOf({ secret, keys }: Held, purpose: KeyPurpose, salt: string): Buffe
   const { label } = purposes[purpose]
   if (label === null) return Buffer.from(secret)
   if (salt !== '') return derive(secret, label, salt)
-  const known = keys.get(label) ?? derive(secret, label, '')
-  keys.set(label, known)
-  return known
+  return keys.getOrInsertComputed(label, () => derive(secret, label, ''))
 }
 
 function derive(secret: string, label: string, salt: string): Buffer {

@@ -173,12 +173,8 @@ async function secretOf(file: string): Promise<string> {
 
 /** Runs a step; closes the connection if it takes too long. */
 async function within<T>(client: ImapFlow, step: () => Promise<T>): Promise<T> {
-  const timer = setTimeout(() => client.close(), STEP_MS)
-  try {
-    return await step()
-  } finally {
-    clearTimeout(timer)
-  }
+  using _timer = setTimeout(() => client.close(), STEP_MS)
+  return await step()
 }
 
 /** Connects and opens the folder. Returns whether its messages can have keywords. */

@@ -86,17 +86,13 @@ async function answerOf(
 /** Reads a message. Every user may write into the spool, so it may also be a link or a pipe. */
 async function readSpooled(name: string): Promise<Buffer> {
   const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
-  const file = await open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-  try {
-    const found = await file.stat()
-    if (!found.isFile()) throw new Error('This is not a file.')
-    if (found.size > BYTES_MAX) throw new Error(`The message has ${found.size} bytes.`)
-    const raw = await file.readFile()
-    // A mail program puts its separator in front of a message from a mailbox file.
-    return raw.subarray(0, 5).toString() === 'From ' ? raw.subarray(raw.indexOf(10) + 1) : raw
-  } finally {
-    await file.close()
-  }
+  await using file = await open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  const found = await file.stat()
+  if (!found.isFile()) throw new Error('This is not a file.')
+  if (found.size > BYTES_MAX) throw new Error(`The message has ${found.size} bytes.`)
+  const raw = await file.readFile()
+  // A mail program puts its separator in front of a message from a mailbox file.
+  return raw.subarray(0, 5).toString() === 'From ' ? raw.subarray(raw.indexOf(10) + 1) : raw
 }
 
 /** No service accepts larger messages. */

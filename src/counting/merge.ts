@@ -324,9 +324,7 @@ async function weighAll(tx: Db, waiting: readonly Waiting[], now: number): Promi
   for (const { place, content } of await findMemberChunks(tx, asked)) {
     const spill = asked[place]?.spill
     if (!spill) continue
-    const those = contents.get(spill) ?? []
-    contents.set(spill, those)
-    those.push(content)
+    contents.getOrInsertComputed(spill, () => []).push(content)
   }
   const chunks: MemberChunk[] = []
   for (const { row, history, spills } of waiting) {

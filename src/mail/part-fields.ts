@@ -216,8 +216,7 @@ function joinedParameters(written: readonly [string, string][]): Map<string, str
         parameters.set(key, isExtended.test(value) ? extended(value) : value)
       continue
     }
-    const sections = split.get(name) ?? new Map<number, Section>()
-    split.set(name, sections)
+    const sections = split.getOrInsertComputed(name, () => new Map<number, Section>())
     if (!sections.has(Number(number))) {
       sections.set(Number(number), { value, isEncoded: star !== '' })
     }

@@ -184,9 +184,9 @@ const tested = new Map<string, Promise<string | undefined>>()
  * Takes three seconds at most. While the disk hangs, all calls wait for one and the same write.
  */
 export async function findSpoolFault(place: Place, test = testDisk): Promise<string | undefined> {
-  const { folder } = place
-  const testing = tested.get(folder) ?? test(place).finally(() => tested.delete(folder))
-  tested.set(folder, testing)
+  const testing = tested.getOrInsertComputed(place.folder, (folder) =>
+    test(place).finally(() => tested.delete(folder)),
+  )
   return inTime(testing, TEST_MS_MAX, spoolHangs)
 }
 

@@ -281,13 +281,8 @@ function boundedWork(most: number) {
  */
 function sharedWork<T>(): (name: string, work: () => Promise<T>) => Promise<T> {
   const underWay = new Map<string, Promise<T>>()
-  return (name, work) => {
-    const known = underWay.get(name)
-    if (known) return known
-    const begun = work().finally(() => underWay.delete(name))
-    underWay.set(name, begun)
-    return begun
-  }
+  return (name, work) =>
+    underWay.getOrInsertComputed(name, () => work().finally(() => underWay.delete(name)))
 }
 
 function passwordCaller(account: Account, passwordHash: string): PasswordCaller {

@@ -310,8 +310,7 @@ function pauseOf({ pausedUntil }: Webhook, now: Date): Date | undefined {
 /** Delivers the events of one webhook, a few in parallel; a failure pauses the webhook. */
 async function deliverTo(queue: WebhookQueue, batch: Batch): Promise<void> {
   const { id, failures } = queue.webhook
-  const deliveryIds = batch.inProgress.idsByWebhook.get(id) ?? new Set<string>()
-  batch.inProgress.idsByWebhook.set(id, deliveryIds)
+  const deliveryIds = batch.inProgress.idsByWebhook.getOrInsert(id, new Set<string>())
   const free = (failures > 0 ? 1 : AT_ONCE_MAX) - deliveryIds.size
   const take = async () => {
     for (let one = queue.deliveries.shift(); one; one = queue.deliveries.shift()) {

@@ -358,12 +358,9 @@ const prefixes = new Map<string, string>()
 
 /** The first digits of all keys of a limit with its window, so that they are found together. */
 function keyPrefix({ name, windowMs }: RateLimit): string {
-  const text = `${name}\n${windowMs}`
-  const known = prefixes.get(text)
-  if (known !== undefined) return known
-  const prefix = createHash('sha256').update(text).digest('hex').slice(0, PREFIX_DIGITS)
-  prefixes.set(text, prefix)
-  return prefix
+  return prefixes.getOrInsertComputed(`${name}\n${windowMs}`, (text) =>
+    createHash('sha256').update(text).digest('hex').slice(0, PREFIX_DIGITS),
+  )
 }
 
 /** Returns the attempts in the present window of the busiest key of each limit, by its name. */

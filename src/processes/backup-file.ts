@@ -79,13 +79,9 @@ export async function readBackupFile(
 }
 
 async function isEncrypted(file: string): Promise<boolean> {
-  const handle = await open(file)
-  try {
-    const { buffer } = await handle.read(Buffer.alloc(AGE.length), 0, AGE.length, 0)
-    return buffer.equals(AGE)
-  } finally {
-    await handle.close()
-  }
+  await using handle = await open(file)
+  const { buffer } = await handle.read(Buffer.alloc(AGE.length), 0, AGE.length, 0)
+  return buffer.equals(AGE)
 }
 
 function decryptWith(identity: string) {

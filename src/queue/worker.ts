@@ -261,7 +261,7 @@ async function runInTime(
   jobs: readonly Job<object>[],
   run: Run,
 ): Promise<readonly JobResult[]> {
-  const beating = setInterval(() => {
+  using _beating = setInterval(() => {
     boss.touch(name, [...jobs]).catch((error: unknown) => {
       log.warn({ err: error, queue: name }, 'Could not send a heartbeat.')
     })
@@ -273,8 +273,6 @@ async function runInTime(
     return results ?? retried(`The job took longer than ${expireInSeconds} seconds.`)
   } catch (error) {
     return retried(reasonOf(error))
-  } finally {
-    clearInterval(beating)
   }
 }
 

@@ -38,9 +38,7 @@ export function createFixedContent(content: Buffer | string) {
   return async (req: Request, res: Response): Promise<void> => {
     const encoding = encodingFor(req, res)
     if (encoding === undefined) return void res.end(content)
-    const compressed = kept.get(encoding) ?? compress[encoding](content)
-    kept.set(encoding, compressed)
-    res.end(await compressed)
+    res.end(await kept.getOrInsertComputed(encoding, () => compress[encoding](content)))
   }
 }
 

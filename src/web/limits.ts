@@ -30,9 +30,7 @@ const known = new WeakMap<readonly string[], NetworkSet>()
 
 /** Returns the proxies of the settings as a set, cached per list. */
 function proxiesOf(cidrs: readonly string[]): NetworkSet {
-  const set = known.get(cidrs) ?? networkSet(cidrs)
-  known.set(cidrs, set)
-  return set
+  return known.getOrInsertComputed(cidrs, networkSet)
 }
 
 /** Returns the forwarded addresses, with the entry of the nearest proxy last. */

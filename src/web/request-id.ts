@@ -9,9 +9,7 @@ const ids = new WeakMap<IncomingMessage, string>()
 
 /** The id of a request in the log and in the header of a problem; created when it is first used. */
 export function requestIdOf(req: IncomingMessage): string {
-  const known = ids.get(req) ?? systemRandom(6).toString('hex')
-  ids.set(req, known)
-  return known
+  return ids.getOrInsertComputed(req, () => systemRandom(6).toString('hex'))
 }
 
 /** The first id in a URL: of a report, mostly. */

@@ -181,8 +181,8 @@ function voicesOf(reports: readonly Report[]): Map<string, Voices> {
   const voices = new Map<string, Voices>()
   for (const { campaignId, kind, isRetracted, reporterId, karma } of reports) {
     if (campaignId === null || isRetracted || karma < LABEL_KARMA_MIN) continue
-    const its = voices.get(campaignId) ?? { unwanted: new Set(), wanted: new Set() }
-    voices.set(campaignId, its)
+    const none = { unwanted: new Set<string>(), wanted: new Set<string>() }
+    const its = voices.getOrInsert(campaignId, none)
     its[kind === 'not-spam' ? 'wanted' : 'unwanted'].add(reporterId)
   }
   return voices

@@ -125,11 +125,8 @@ const remainders: readonly Ruling[] = [
 function evidenceOf(failure: DeliveryFailure, text: string): Evidence {
   const { status, replyCode, type = '', isDelayed = false, context = '' } = failure
   const known = new Map<BounceReason, boolean>()
-  const says = (reason: BounceReason) => {
-    const found = known.get(reason) ?? isSaid(phrases.get(reason) ?? [], text)
-    known.set(reason, found)
-    return found
-  }
+  const says = (reason: BounceReason) =>
+    known.getOrInsertComputed(reason, () => isSaid(phrases.get(reason) ?? [], text))
   return {
     named: reasonOfStatus(status),
     says,

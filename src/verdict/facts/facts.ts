@@ -157,8 +157,7 @@ const groups = new Map<string, Map<string, FactType>>()
 for (const { group, name, type } of factDefinitions) {
   // The text of a message is stored once, with its raw bytes.
   if (group === CONTENT_GROUP) continue
-  const types = groups.get(group) ?? new Map<string, FactType>()
-  groups.set(group, types.set(name, type))
+  groups.getOrInsertComputed(group, () => new Map<string, FactType>()).set(name, type)
 }
 
 /**

@@ -88,7 +88,7 @@ function isLineProtocol(held: Buffer): boolean | undefined {
 }
 
 async function converse(socket: Socket, ask: Ask, bytesMax: number, log: Logger): Promise<void> {
-  const deadline = setTimeout(() => socket.destroy(), QUESTION_MS_MAX)
+  using _deadline = setTimeout(() => socket.destroy(), QUESTION_MS_MAX)
   try {
     if (!isLoopback(socket.remoteAddress))
       return refuse(socket, 'Only programs on this machine may use this protocol.')
@@ -105,8 +105,6 @@ async function converse(socket: Socket, ask: Ask, bytesMax: number, log: Logger)
     if (socket.destroyed) return
     log.warn({ reason: reasonOf(error).slice(0, 200) }, 'Could not answer a mail server.')
     refuse(socket, 'Temporarily unavailable. Try again later.')
-  } finally {
-    clearTimeout(deadline)
   }
 }
 

@@ -96,16 +96,10 @@ async function readManifest(folder: string) {
 async function sendFile(req: Request, res: Response, site: Needs, name: string): Promise<void> {
   const { config } = site
   if (!isListFile(name)) throw new ProblemError('not-found', 'List not found.')
-  const handle = await open(path.join(config.listsDir, name)).catch(absent)
+  await using handle = await open(path.join(config.listsDir, name)).catch(absent)
   if (!handle) throw new ProblemError('not-found', 'This list has not been published yet.')
-  try {
-    await sendOpen(req, res, handle, {
-      name,
-      caching: mayRead(name, 'public', site) && config.listsArePublic ? 'public' : 'private',
-    })
-  } finally {
-    await handle.close()
-  }
+  const caching = mayRead(name, 'public', site) && config.listsArePublic ? 'public' : 'private'
+  await sendOpen(req, res, handle, { name, caching })
 }
 
 async function sendOpen(
