@@ -122,27 +122,16 @@ export type SearchMaterial = {
   analysis: Packed | null
 }
 
-type ReportPart = Pick<
-  SearchMaterial,
-  | 'id'
-  | 'reporterId'
-  | 'state'
-  | 'kind'
-  | 'channel'
-  | 'author'
-  | 'subject'
-  | 'messageId'
-  | 'comment'
->
+/** What the analysis of a report adds to its material. */
+const unanalyzed = {
+  ...{ originIp: null, networkCidr: null, networkName: null, networkAsn: null },
+  ...{ networkCountry: null, verdictClass: null, symbols: null, campaignId: null },
+}
 
+type ReportPart = Omit<SearchMaterial, keyof typeof unanalyzed | 'desks' | 'analysis'>
 type AnalysisPart = Packed &
-  Pick<
-    SearchMaterial,
-    'id' | 'originIp' | 'networkCidr' | 'networkName' | 'networkAsn' | 'networkCountry'
-  > & {
-    verdictClass: string
+  Pick<SearchMaterial, 'id' | Exclude<keyof typeof unanalyzed, 'symbols'>> & {
     symbols: readonly string[] | null
-    campaignId: string | null
   }
 
 /**
@@ -174,19 +163,14 @@ export async function listSearchMaterial(
   const campaignOf = new Map(counted.map((row) => [row.id, row.campaignId]))
   const desksOf = Map.groupBy(recipients, ({ id }) => id)
   return reports.map((report) => {
-    const analysis = analysisOf.get(report.id)
+    const analyzed = analysisOf.get(report.id)
+    const { encoding, content, ...its } = { ...unanalyzed, ...analyzed, ...report }
     return {
-      ...report,
-      originIp: analysis?.originIp ?? null,
-      networkCidr: analysis?.networkCidr ?? null,
-      networkName: analysis?.networkName ?? null,
-      networkAsn: analysis?.networkAsn ?? null,
-      networkCountry: analysis?.networkCountry ?? null,
-      verdictClass: analysis?.verdictClass ?? null,
-      symbols: analysis?.symbols ?? [],
-      campaignId: campaignOf.get(report.id) ?? analysis?.campaignId ?? null,
+      ...its,
+      symbols: its.symbols ?? [],
+      campaignId: campaignOf.get(report.id) ?? its.campaignId,
       desks: desksOf.get(report.id)?.map(({ address }) => address) ?? [],
-      analysis: analysis ? { encoding: analysis.encoding, content: analysis.content } : null,
+      analysis: encoding && content ? { encoding, content } : null,
     }
   })
 }

@@ -15,18 +15,25 @@ export async function callOperator(
   url: string,
   { body, headers = {} }: { body?: string; headers?: Readonly<Record<string, string>> } = {},
 ): Promise<void> {
-  const answer = await fetch(url, {
+  const answer = await ask(url, ALL_MS_MAX, {
     method: body === undefined ? 'GET' : 'POST',
     ...(body !== undefined && { body }),
-    headers: { ...headers, 'user-agent': 'Signalpost' },
+    headers,
     redirect: 'manual',
-    signal: AbortSignal.timeout(ALL_MS_MAX),
-  }).catch((error: unknown) => {
+  })
+  await answer.body?.cancel()
+}
+
+async function ask(url: string, msMax: number, init: RequestInit = {}): Promise<Response> {
+  const headers = { ...init.headers, 'user-agent': 'Signalpost' }
+  const asked = { ...init, headers, signal: AbortSignal.timeout(msMax) }
+  const answer = await fetch(url, asked).catch((error: unknown) => {
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
     throw new Error(reasonOf(cause), { cause: error })
   })
+  if (answer.ok) return answer
   await answer.body?.cancel()
-  if (!answer.ok) throw new Error(`The answer was HTTP ${answer.status}.`)
+  throw new Error(`The answer was HTTP ${answer.status}.`)
 }
 
 const DOWNLOAD_MS_MAX = 1_800_000
@@ -42,17 +49,8 @@ export async function downloadOperator(
   file: string,
   bytesMax: number,
 ): Promise<{ changedAt: Date | undefined }> {
-  const answer = await fetch(url, {
-    headers: { 'user-agent': 'Signalpost' },
-    signal: AbortSignal.timeout(DOWNLOAD_MS_MAX),
-  }).catch((error: unknown) => {
-    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
-    throw new Error(reasonOf(cause), { cause: error })
-  })
-  if (!answer.ok || !answer.body) {
-    await answer.body?.cancel()
-    throw new Error(`The answer was HTTP ${answer.status}.`)
-  }
+  const answer = await ask(url, DOWNLOAD_MS_MAX)
+  if (!answer.body) throw new Error(`The answer was HTTP ${answer.status}.`)
   let bytes = 0
   const limit = new Transform({
     transform(chunk: Buffer, _encoding, done) {

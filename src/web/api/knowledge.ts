@@ -1,4 +1,4 @@
-import { type Action, runAction } from '../../actions.ts'
+import type { Action } from '../../actions.ts'
 import { countSendingEvents } from '../../counting/sending.ts'
 import { allQueues, listQueueControls, type QueueControl } from '../../db/queue-controls.ts'
 import { DAY_MS } from '../../durations.ts'
@@ -14,7 +14,7 @@ import { ProblemError } from '../problem.ts'
 import type { QueueState } from '../read-backlogs.ts'
 import type { Site } from '../site.ts'
 import type { Call, Handlers } from './serve-operations.ts'
-import { problemOfRefusal } from './submission.ts'
+import { runForCaller } from './submission.ts'
 
 /** Reputations, counters, events about outgoing mail, health and queues. */
 export function knowledgeHandlers(site: Site) {
@@ -78,10 +78,8 @@ async function countEvents({ body }: Call<'add-outgoing-events'>, site: Site) {
 async function changeQueue({ caller, path, body }: Call<'change-queue'>, site: Site) {
   const { queue } = path
   const { paused, reason, concurrency } = body
-  const run = async (action: Action, given: object) => {
-    const outcome = await runAction(action, { queue, ...given }, site, caller)
-    if ('problems' in outcome) throw problemOfRefusal(outcome)
-  }
+  const run = (action: Action, given: object) =>
+    runForCaller(action, { queue, ...given }, site, caller)
   if (concurrency !== undefined) await run(setConcurrency, { batches: concurrency ?? undefined })
   if (paused === true) await run(pauseQueues, { reason })
   if (paused === false) await run(resumeQueues, {})

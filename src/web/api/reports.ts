@@ -25,7 +25,7 @@ import { goneSignal } from '../bodies/read-body.ts'
 import { sayMeaning } from '../history/symbols.ts'
 import type { Caller } from '../../people/credentials.ts'
 import { includesRole, type Role } from '../../roles.ts'
-import { isUuid, queryOf, sendMessage, type Reader } from '../pages/render.ts'
+import { isUuid, pageOf, sendMessage, type Reader } from '../pages/render.ts'
 import { reportingCaller } from './reporting-caller.ts'
 import { ProblemError } from '../problem.ts'
 import { refusalOf, type Upload, type UploadedFile } from '../reporting/take-upload.ts'
@@ -69,13 +69,12 @@ async function listReports(
     state: status,
     limit: limit + 1,
   })
-  const lines = rows.slice(0, limit)
-  const last = lines.at(-1)
-  const on = after === undefined ? { before: last?.id } : { after: last?.id }
-  const others = queryOf({ ...on, limit: String(limit), kind, status, since })
-  const isMore = rows.length > limit && last !== undefined
-  const next = linkToNext(res, isMore ? `${publicUrl}/api/v1/reports${others}` : undefined)
-  const shown = await withOutcomes(pool, lines)
+  const page = pageOf(rows, limit, ({ id }) => ({
+    ...(after === undefined ? { before: id } : { after: id }),
+    ...{ limit: String(limit), kind, status, since },
+  }))
+  const next = linkToNext(res, page.next && `${publicUrl}/api/v1/reports${page.next}`)
+  const shown = await withOutcomes(pool, page.lines)
   const reports = shown.map(({ id, state, outcome, receivedAt, kind: its, subject, author }) => ({
     id,
     status: state,

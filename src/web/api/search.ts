@@ -1,4 +1,4 @@
-import { type Action, messageOf, type Operator, runAction } from '../../actions.ts'
+import { type Action, messageOf, type Operator } from '../../actions.ts'
 import { listMassActions, type MassAction } from '../../db/mass-actions.ts'
 import { type FoundReport, listFoundReports } from '../../db/search.ts'
 import { COUNT_MAX, countFound, listFound, openSearch } from '../../search/find-reports.ts'
@@ -12,11 +12,11 @@ import {
 } from '../../search/mass-actions.ts'
 import { massEffectOf } from '../../search/mass-effects.ts'
 import { type Clause, parseSearch } from '../../search/syntax.ts'
-import { isUuid, queryOf } from '../pages/render.ts'
+import { isUuid, pageOf } from '../pages/render.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import type { Handlers } from './serve-operations.ts'
-import { linkToNext, problemOfRefusal, reportUrl } from './submission.ts'
+import { linkToNext, runForCaller, reportUrl } from './submission.ts'
 
 const LISTED_MAX = 50
 
@@ -29,12 +29,10 @@ export function searchHandlers(site: Site) {
         listFound(pool, search, { before, limit: limit + 1 }),
         countFound(pool, search),
       ])
-      const shown = ids.slice(0, limit)
-      const query = queryOf({ q, before: shown.at(-1), limit: String(limit) })
-      const isMore = ids.length > limit
-      const next = linkToNext(res, isMore ? `${publicUrl}/api/v1/search${query}` : undefined)
+      const page = pageOf(ids, limit, (before) => ({ q, before, limit: String(limit) }))
+      const next = linkToNext(res, page.next && `${publicUrl}/api/v1/search${page.next}`)
       return {
-        reports: (await listFoundReports(pool, shown)).map((one) => foundJson(one, publicUrl)),
+        reports: (await listFoundReports(pool, page.lines)).map((one) => foundJson(one, publicUrl)),
         count,
         is_count_exact: count <= COUNT_MAX,
         complete_until: search.completeUntil?.toISOString() ?? null,
@@ -46,7 +44,12 @@ export function searchHandlers(site: Site) {
     },
     async 'start-mass-action'({ caller, body: { reason, per_minute: speed, ...choice }, res }) {
       const { action: kind, search: q, ids } = requireChoice(choice)
-      const outcome = await run(startMassAction, { kind, q, ids, reason, speed }, site, caller)
+      const outcome = await runForCaller(
+        startMassAction,
+        { kind, q, ids, reason, speed },
+        site,
+        caller,
+      )
       if (!('done' in outcome)) {
         throw new ProblemError('bad-field', messageOf(startMassAction, 'none'))
       }
@@ -98,20 +101,8 @@ async function end(
   site: Site,
 ) {
   const { id } = await describe(path.id, site)
-  await run(action, { id }, site, caller)
+  await runForCaller(action, { id }, site, caller)
   return describe(id, site)
-}
-
-/** @throws ProblemError if the action is refused */
-async function run(
-  action: Action,
-  given: Readonly<Record<string, unknown>>,
-  site: Site,
-  caller: Operator,
-) {
-  const outcome = await runAction(action, given, site, caller)
-  if (!('problems' in outcome)) return outcome
-  throw problemOfRefusal(outcome)
 }
 
 function actionJson(action: MassAction) {

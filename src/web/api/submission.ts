@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express'
 import type { z } from 'zod'
-import type { InputProblem } from '../../actions.ts'
+import { type Action, type Operator, runAction } from '../../actions.ts'
 import type { Db } from '../../db/pool.ts'
 import { listReportsByIds, type ReportState } from '../../db/reports.ts'
 import { concealKeys } from '../../mail/conceal-keys.ts'
@@ -126,10 +126,21 @@ export function linkToNext(res: Response, next: string | undefined): string | nu
   return next
 }
 
-/** The problem of a refused action of an operator. */
-export function problemOfRefusal({ problems: some }: { problems: readonly InputProblem[] }) {
-  const sentences = some.map(({ message }) => refusalIn('en', message).text)
-  return new ProblemError('bad-field', sentences.join(' '))
+/**
+ * Runs an action of an operator.
+ *
+ * @throws ProblemError if it is refused
+ */
+export async function runForCaller(
+  action: Action,
+  given: Readonly<Record<string, unknown>>,
+  site: Site,
+  caller: Operator,
+) {
+  const outcome = await runAction(action, given, site, caller)
+  if (!('problems' in outcome)) return outcome
+  const sentences = outcome.problems.map(({ message }) => refusalIn('en', message).text)
+  throw new ProblemError('bad-field', sentences.join(' '))
 }
 
 /**
