@@ -252,6 +252,13 @@ export function duration(language: Language, seconds: number): string {
   return pieces.filter(Boolean).join(' ')
 }
 
+/** Formats with a minus sign, where CLDR has a hyphen, which is too short beside digits. */
+class NumberFormat extends Intl.NumberFormat {
+  override format = (n: number | bigint | Intl.StringNumericLiteral): string => {
+    return super.format(n).replace('-', '−')
+  }
+}
+
 /**
  * Formats of numbers, of instants in UTC, and of plurals. Each is made once, because that takes
  * long. Groups the digits of all numbers; by default, Russian groups only numbers of five digits or
@@ -260,7 +267,7 @@ export function duration(language: Language, seconds: number): string {
 export const formatters: Formatters = {
   getNumberFormat: remembering(
     (locale, options) =>
-      new Intl.NumberFormat(locale, { useGrouping: true, ...options } as Intl.NumberFormatOptions),
+      new NumberFormat(locale, { useGrouping: true, ...options } as Intl.NumberFormatOptions),
   ),
   getDateTimeFormat: remembering(
     (locale, options) => new Intl.DateTimeFormat(locale, { timeZone: 'UTC', ...options }),

@@ -108,7 +108,7 @@ test('values are read at the pointer and by keyboard, and parts add up', async (
   const first = await slider.getAttribute('aria-valuetext')
   await slider.press('ArrowRight')
   const second = await slider.getAttribute('aria-valuetext')
-  expect(first).toMatch(/^\d+ \w+, \d\d:\d0, .*Together [\d.,]+$/)
+  expect(first).toMatch(/^\d+ \w+, \d\d:\d0 UTC, .*Together [\d.,]+$/)
   expect(second).not.toBe(first)
   expect(await tip.locator('.when').textContent()).toBe(second?.split(', ').slice(0, 2).join(', '))
   await slider.press('Escape')
@@ -131,7 +131,8 @@ test('an installation of ten minutes has graphs of ten minutes', async () => {
   const [, first = ''] = (times ?? '').split('|')[0]?.split(', ') ?? []
   const day = since.toISOString().slice(0, 10)
   // The longest slot that is stored by then has ten minutes, and may begin before the installation.
-  const early = (since.getTime() - Date.parse(`${day}T${first}Z`) + DAY_MS) % DAY_MS
+  const early =
+    (since.getTime() - Date.parse(`${day}T${first.replace(' UTC', 'Z')}`) + DAY_MS) % DAY_MS
   expect(early).toBeLessThan(10 * 60_000)
   await page.getByText('Everything that is stored is shown.').waitFor()
 })

@@ -1,5 +1,13 @@
 import { DAY_MS, DAY_SECONDS, HOUR_MS, MINUTE_MS } from '../../durations.ts'
-import { duration, type Language, locales, textsIn, timeUnits } from '../../texts/messages.ts'
+import {
+  duration,
+  fixed,
+  formatters,
+  type Language,
+  locales,
+  textsIn,
+  timeUnits,
+} from '../../texts/messages.ts'
 
 /** What the values of a graph are; events are counted in each step of the graph. */
 export type GraphUnit = 'events' | 'items' | 'time' | 'bytes' | 'cores'
@@ -36,8 +44,10 @@ export function unitOf(unit: GraphUnit, stepMs: number, language: Language) {
 const lastUnit = ['second', 1_000] as const
 const stepUnits = [['day', DAY_MS], ['hour', HOUR_MS], ['minute', MINUTE_MS], lastUnit] as const
 
+const FEW = { maximumSignificantDigits: 3 }
+
 function few(value: number, language: Language): string {
-  return numbersOf[language].few.format(value)
+  return formatters.getNumberFormat(locales[language], FEW).format(value)
 }
 
 /** A number with three digits; from ten thousand on with a prefix of SI: `12.3 k`, `40 M`. */
@@ -58,24 +68,7 @@ const prefixes = [
 ] as const
 
 function whole(value: number, language: Language): string {
-  return Math.abs(value) < 1_000 ? few(value, language) : numbersOf[language].whole.format(value)
-}
-
-/** Made once: a page formats thousands of numbers. */
-const numbersOf: Record<Language, { few: Intl.NumberFormat; whole: Intl.NumberFormat }> = {
-  en: numbersIn('en'),
-  fr: numbersIn('fr'),
-  ru: numbersIn('ru'),
-}
-
-function numbersIn(language: Language) {
-  return {
-    few: new Intl.NumberFormat(locales[language], { maximumSignificantDigits: 3 }),
-    whole: new Intl.NumberFormat(locales[language], {
-      maximumFractionDigits: 0,
-      useGrouping: true,
-    }),
-  }
+  return Math.abs(value) < 1_000 ? few(value, language) : fixed(language, value, 0)
 }
 
 function bytes(value: number, language: Language): string {

@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../durations.ts'
-import { type Language, locales, type Texts } from '../../texts/messages.ts'
+import { type Language, number, type Texts } from '../../texts/messages.ts'
 import { type Graph, graph, type GraphSeries } from './graph.ts'
 
 /** The duration of a bar: ten minutes, a day, a week from Monday, or a calendar month. */
@@ -49,8 +49,7 @@ export function countGraph<Key extends string>(
   const time = { starts, end: startOf(last + 1, period) }
   const listOf = (key: Key) => countsOf(points, { key, period, first, count })
   const drawn = series.map(({ key, ...rest }) => ({ ...rest, values: listOf(key) }))
-  const number = new Intl.NumberFormat(locales[language], { useGrouping: true })
-  const format = (value: number) => number.format(value)
+  const format = (value: number) => number(language, value)
   const totalOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0)
   const filled = starts.flatMap((start, at) =>
     drawn.some(({ values }) => (values[at] ?? 0) > 0) ? [{ start, at }] : [],

@@ -42,7 +42,7 @@ export function timeLabels(
   const words = formatsOf(language)
   const [first] = starts
   if (!first) return []
-  const stepMs = (starts[1] ?? end).getTime() - first.getTime()
+  const stepMs = stepMsOf(time)
   const isMonths = stepMs > 27 * DAY_MS
   const labels =
     isCentered && stepMs >= DAY_MS
@@ -84,11 +84,20 @@ function roundTimes(first: Date, end: Date, stepMs: number): { at: Date; isMonth
   })).filter(({ at }, nth) => nth % every === 0 && at < end)
 }
 
-/** Formats the start of a step: with the time of day if steps are shorter than a day. */
-export function whenIn({ starts, end }: GraphTime, language: Language): (at: Date) => string {
-  const words = formatsOf(language)
+function stepMsOf({ starts, end }: GraphTime): number {
   const [first] = starts
-  const stepMs = first ? (starts[1] ?? end).getTime() - first.getTime() : 0
+  return first ? (starts[1] ?? end).getTime() - first.getTime() : 0
+}
+
+/** Whether steps are shorter than a day, so that they have a time of day. */
+export function hasClock(time: GraphTime): boolean {
+  return stepMsOf(time) < DAY_MS
+}
+
+/** Formats the start of a step: with the time of day if steps are shorter than a day. */
+export function whenIn(time: GraphTime, language: Language): (at: Date) => string {
+  const words = formatsOf(language)
+  const stepMs = stepMsOf(time)
   if (stepMs < MINUTE_MS) return words.dayAndSeconds
   if (stepMs < DAY_MS) return words.dayAndTime
   return stepMs > 27 * DAY_MS ? words.longMonth : words.day

@@ -1,4 +1,4 @@
-import { type GraphTime, placeIn, timeLabels, whenIn } from './graph-time.ts'
+import { type GraphTime, hasClock, placeIn, timeLabels, whenIn } from './graph-time.ts'
 import { round, type Scale, scaleTo } from './graph-scale.ts'
 import type { Language } from '../../texts/messages.ts'
 
@@ -63,6 +63,8 @@ export type Graph = {
   id: string
   title: string
   unit: string
+  /** The zone of times of day; empty if there are only days. */
+  zone: string
   isEmpty: boolean
   /** The size of the box of the paths. */
   box: { width: number; height: number }
@@ -109,10 +111,12 @@ export function graph(options: GraphOptions): Graph {
   const joined = (values: GraphValues) =>
     values.map((value) => (value === undefined ? '' : format(value))).join(BETWEEN)
   const when = whenIn(time, language)
+  const zone = hasClock(time) ? 'UTC' : ''
+  const whenInZone = (at: Date) => `${when(at)} ${zone}`.trimEnd()
   const sums = isStacked && series.length > 1 ? sumsOf(series, steps) : undefined
   const places = listed.map(({ from, to }) => [placeIn(time, from), placeIn(time, to)] as const)
   return {
-    ...{ id, title, unit, steps, box: { width: steps * STEP, height: HEIGHT } },
+    ...{ id, title, unit, zone, steps, box: { width: steps * STEP, height: HEIGHT } },
     isEmpty: !series.some(({ values, before = [] }) => [...values, ...before].some(isDrawn)),
     lines: linesOf(scale, format),
     labels: timeLabels(time, { isCentered: options.shape.endsWith('bars'), language }),
@@ -130,7 +134,7 @@ export function graph(options: GraphOptions): Graph {
         .map((low, at) => (low === undefined ? '' : `${format(low)} – ${shown(band.high[at])}`))
         .join(BETWEEN),
     },
-    times: time.starts.map(when).join(BETWEEN),
+    times: time.starts.map(whenInZone).join(BETWEEN),
     sums: sums && options.sum && { name: options.sum.name, values: joined(sums) },
     legend: {
       heads: options.heads,
@@ -142,7 +146,7 @@ export function graph(options: GraphOptions): Graph {
       if (href === undefined || end - start < LINK_MIN) return []
       const figures = series.map(({ name }, nth) => `${name} ${shown(values[nth])}`)
       const place = { x: round(start * 100), width: round((end - start) * 100) }
-      return [{ ...place, href, text: `${when(from)}: ${figures.join(', ')}` }]
+      return [{ ...place, href, text: `${whenInZone(from)}: ${figures.join(', ')}` }]
     }),
     rows: listed.map(({ from, values, href }) => ({
       ...{ when: when(from), iso: from.toISOString(), href },

@@ -3,7 +3,14 @@ import { csvLine } from '../../mail/csv.ts'
 import { publishStatistics, type NetworkFigure } from '../../reports/month-figures.ts'
 import { REPORTS_FLOOR, type Shares } from '../../reports/hide-small-counts.ts'
 import { includesRole } from '../../roles.ts'
-import { type Code, countryName, type Language, locales, type Texts } from '../../texts/messages.ts'
+import {
+  type Code,
+  countryName,
+  formatters,
+  type Language,
+  locales,
+  type Texts,
+} from '../../texts/messages.ts'
 import { doneMessage, postAction } from '../admin/post-action.ts'
 import { askerOf } from '../limits.ts'
 import { createThrottle } from '../../people/throttle.ts'
@@ -250,13 +257,13 @@ function csvOf(months: readonly PublishedMonth[]): string {
 }
 
 function monthName(month: string, language: Language): string {
-  const format = { month: 'long', year: 'numeric', timeZone: 'UTC' } as const
-  return new Intl.DateTimeFormat(locales[language], format).format(new Date(month))
+  const format = { month: 'long', year: 'numeric' } as const
+  return formatters.getDateTimeFormat(locales[language], format).format(new Date(month))
 }
 
 function share(part: number, language: Language): string {
   const format = { style: 'percent', maximumSignificantDigits: 2 } as const
-  return new Intl.NumberFormat(locales[language], format).format(part)
+  return formatters.getNumberFormat(locales[language], format).format(part)
 }
 
 const units = [
@@ -270,5 +277,6 @@ const units = [
 function duration(seconds: number, language: Language): string {
   const [unit, length] = units.find(([, one]) => seconds >= 2 * one) ?? ['second', 1]
   const format = { style: 'unit', unitDisplay: 'long', maximumSignificantDigits: 2 } as const
-  return new Intl.NumberFormat(locales[language], { ...format, unit }).format(seconds / length)
+  const number = formatters.getNumberFormat(locales[language], { ...format, unit })
+  return number.format(seconds / length)
 }

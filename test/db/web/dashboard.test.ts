@@ -45,7 +45,9 @@ test('the dashboard draws the last day beside what is usual, and names networks'
     /<strong>[\d,]+ now<\/strong> <small class="quiet">usually [\d,]+ to [\d,]+</,
   )
   expect(page).toMatch(/AS64500 Example Net<\/bdi><\/td><td class="number"[^>]*>[\d,]+<\/td>/)
-  expect(page).toMatch(/gone@n\.example<\/bdi><\/a><\/td>.*<td class="number nowrap"[^>]*>[+−]\d+%/)
+  expect(page).toMatch(
+    /gone@n\.example<\/bdi><\/a><\/td>.*<td class="number nowrap"[^>]*>(?:[+−]\d+|0)%/,
+  )
 })
 
 test('what is held is called held, and as many jobs wait as the queues have', async () => {

@@ -41,7 +41,7 @@ test('names with that beginning are found, and untrusted text is escaped', async
 
 test('the page of a subject shows the score, the reasons, and its history', async () => {
   const told = await text(page)
-  expect(told).toContain('<strong>-0.76</strong>')
+  expect(told).toContain('<strong>−0.76</strong>')
   expect(told).toContain('listed')
   expect(told).toContain('9 proven reporters against it')
   expect(told).toContain('Together they count at most 0.3')

@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest'
-import { type Code, createMessages, message, textsIn } from '../../../src/texts/messages.ts'
+import {
+  type Code,
+  createMessages,
+  fixed,
+  message,
+  number,
+  percent,
+  textsIn,
+} from '../../../src/texts/messages.ts'
 
 test('a text is in the requested language, with its parameters', () => {
   const usual = { low: '<b>', high: '9' }
@@ -84,4 +92,11 @@ test.for([
 test('a day is in UTC', () => {
   const day = new Date('2026-11-22T23:59:00Z')
   expect(sample.message('ru', 'day', { day })?.text).toBe('22 ноября 2026 г.')
+})
+
+test('numbers have a minus sign, in texts too', () => {
+  expect([number('en', -1_234.5), fixed('fr', -0.5, 2), percent('ru', -0.1, 0)]).toEqual([
+    ...['−1,234.5', '−0,50', '−10\u00a0%'],
+  ])
+  expect(textsIn('en')('limits.most', { n: -3 })).toBe('at most −3')
 })

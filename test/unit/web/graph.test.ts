@@ -71,13 +71,21 @@ test('grid lines of times are round in their unit', () => {
   expect(ofTimes(9_000)).toEqual(['0 s', '1 h', '2 h', '3 h'])
 })
 
+test('times of day are in UTC, and a graph of days has none', () => {
+  const hours = graph(options)
+  expect([hours.zone, hours.times.split('|')[0]]).toEqual(['UTC', expect.stringMatching(/ UTC$/)])
+  const first = new Date('2026-11-01T00:00:00Z')
+  const days = graph({ ...options, time: equalSteps(first, 86_400_000, 4) })
+  expect([days.zone, days.times.split('|')[0]]).toEqual(['', '1 Nov'])
+})
+
 test('a range leads to what is behind it, and is listed with its figures', () => {
   const listed = [
     { from: at(0), to: at(2), values: [1.5], href: '/reports' },
     { from: at(2), to: at(4), values: [undefined] },
   ]
   const { links, rows } = graph({ ...options, listed })
-  expect(links).toEqual([{ x: 0, width: 50, href: '/reports', text: '23 Nov, 12:00: api 1.5' }])
+  expect(links).toEqual([{ x: 0, width: 50, href: '/reports', text: '23 Nov, 12:00 UTC: api 1.5' }])
   expect(rows.map(({ when, values }) => [when, ...values])).toEqual([
     ['23 Nov, 12:00', '1.5'],
     ['23 Nov, 12:02', '–'],
