@@ -46,6 +46,11 @@ const forMessage: ReadonlySet<PhraseCode> = new Set([
   ...(['looks-wanted', 'looks-like-reply', 'looks-like-receipt'] as const),
   ...(['looks-like-list', 'bulk-with-unsubscribe', 'no-complaint'] as const),
 ])
+/** How a sender was recognized; the advice says it. */
+const proofs: ReadonlySet<PhraseCode> = new Set([
+  ...(['marketer-signature', 'marketer-range', 'marketer-list-id', 'marketer-author'] as const),
+  'service-signature',
+])
 const questions: ReadonlySet<PhraseCode> = new Set(['question-asked', 'confirmation-asked'])
 
 /**
@@ -59,9 +64,8 @@ export function reasonsOf(
   const isUntold = outcome === 'kept' || outcome === 'newsletter'
   if (!isUntold || why.length === 0) return []
   const isAgainst = outcome === 'kept' && isUnwanted({ class: verdict ?? 'undecided' })
-  const reasons = why.filter(
-    ({ code }) => !questions.has(code) && !(isAgainst && forMessage.has(code)),
-  )
+  const unsaid = isAgainst ? forMessage : proofs
+  const reasons = why.filter(({ code }) => !questions.has(code) && !unsaid.has(code))
   return reasons.length > 0 ? reasons : [phrase('others-needed')]
 }
 

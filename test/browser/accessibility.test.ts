@@ -91,3 +91,14 @@ test.concurrent.for(
   const { found } = await lookAtAll(browser, shown, { viewer: run.viewer, options }, look)
   expect(found).toEqual([])
 })
+
+const clipped = `[...document.querySelectorAll('main .scroll')]
+  .filter((one) => one.scrollWidth > one.clientWidth + 1)
+  .map((one) => ({ where: one.outerHTML.slice(0, 100) }))`
+
+test('no list of a reporter is cut on a phone', async () => {
+  const options = { viewport: { width: 360, height: 700 }, locale: 'fr-FR' }
+  const look = async (page: Page) => (await page.evaluate(clipped)) as { where: string }[]
+  const { found } = await lookAtAll(browser, shown, { viewer: 'reporter', options }, look)
+  expect(found).toEqual([])
+})

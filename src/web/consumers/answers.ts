@@ -69,7 +69,7 @@ function sendGone(req: Request, res: Response): void {
     view: 'pages/error',
     title: texts('error.title'),
     status: 404,
-    data: { sentence: texts('problems.not-found'), detail: texts('answers.gone'), isOurs: false },
+    data: { sentence: texts('answers.gone') },
   })
 }
 

@@ -127,18 +127,17 @@ function errorPages(site: Pick<Site, 'log' | 'config'> & FormReader) {
       // A challenge would make the browser show its own password dialog.
       if (name !== 'www-authenticate') res.setHeader(name, value)
     }
+    const isFramed = hasFrame(req)
+    const number = status === 500 ? headers['x-request-id'] : undefined
     const said = refusalIn(language, detail)
-    const isOurs = status === 500
-    const send = hasFrame(req) ? sendAdminPage : sendPage
+    // Operators understand what programs are told, of which some exists in English only.
+    const isDetailed = isFramed && said.lang === undefined && number === undefined
+    const send = isFramed ? sendAdminPage : sendPage
     send(req, res, {
       view: 'pages/error',
       title: texts('error.title'),
       status,
-      data: {
-        sentence: isOurs || said.lang ? texts(`problems.${problem}`) : said.text,
-        detail,
-        isOurs,
-      },
+      data: { sentence: isDetailed ? said.text : texts(`problems.${problem}`), number },
     })
   }
 }

@@ -192,4 +192,7 @@ test('the page is in French for a French reader, before and after the answer', a
     'Arrêter tous les rapports',
   )
   expect(await (await french.post(linkOf(feedback, 'stop'), {})).text()).toContain('C’est fait.')
+  const gone = await (await french.get('/answer/none/stop')).text()
+  expect(gone).toContain('ou nous ne conservons plus le rapport concerné.')
+  expect(gone).not.toContain('Cette page n’existe pas.')
 })

@@ -33,7 +33,10 @@ test('a sign-up gets a letter, chooses a password through its link, and is signe
   expect(asked.status).toBe(200)
   expect(await asked.text()).toContain('We sent a link to ann@example.org')
   const [letter] = await lettersTo(site.app.pool, 'ann@example.org')
-  expect(letter).toMatchObject({ kind: 'account', subject: 'Confirmez votre adresse e-mail' })
+  expect(letter).toMatchObject({
+    kind: 'account',
+    subject: expect.stringMatching(/^Terminez la .* de votre compte Signalpost$/),
+  })
   expect(letter?.raw).toContain('Auto-Submitted: auto-generated')
   expect(await findReporterByEmail(site.app.pool, 'ann@example.org')).toBeUndefined()
   const path = await linkTo(site.app.pool, 'ann@example.org')
