@@ -25,14 +25,14 @@ export function inEnglish(stored: Stored | readonly Stored[] | null | undefined)
   return sayPhrases(stored, 'en', 'operator').text
 }
 
-/**
- * Returns the sentence of a `refusal`, of which a parameter may be one too. Another text, such as
- * the error of a rule, is English.
- */
+/** The names of parameters that are refusals too. Others may be a stranger's words. */
+const reasonNames = new Set(['problem', 'why'])
+
+/** Returns the sentence of a `refusal`. Another text, such as the error of a rule, is English. */
 export function refusalIn(language: Language, text: string): TranslatedText {
   const [, code = '', json = '{}'] = /^(refused\.[\w-]+)(?: (\{.*\}))?$/s.exec(text) ?? []
   const params = Object.entries(JSON.parse(json) as Params).map(([name, value]) => {
-    return [name, typeof value === 'string' ? refusalIn(language, value).text : value]
+    return [name, reasonNames.has(name) ? refusalIn(language, String(value)).text : value]
   })
   const lang = language === 'en' ? undefined : 'en'
   return message(language, code, Object.fromEntries(params) as Params) ?? { text, lang }
