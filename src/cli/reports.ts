@@ -3,6 +3,7 @@ import { textField } from '../actions.ts'
 import { listMassActions } from '../db/mass-actions.ts'
 import { listFoundReports } from '../db/search.ts'
 import { UsageError } from '../errors.ts'
+import { refusal } from '../phrase.ts'
 import { decideCampaign, undecideCampaign } from '../reports/campaign-decisions.ts'
 import { listFound, openSearch } from '../search/find-reports.ts'
 import {
@@ -12,6 +13,7 @@ import {
   undoMassAction,
 } from '../search/mass-actions.ts'
 import { parseSearch, SEARCH_CHARS_MAX } from '../search/syntax.ts'
+import { refusalIn } from '../texts/phrases.ts'
 import { defineQuery, type Operations } from './command.ts'
 
 const LINES_MAX = 1_000
@@ -21,11 +23,12 @@ const search = defineQuery({
   name: 'reports search',
   summary: 'find reports, newest first, as JSON lines',
   input: z.object({
-    search: textField(SEARCH_CHARS_MAX, 'Enter a search.').meta({ argument: 'SEARCH' }),
+    search: textField(SEARCH_CHARS_MAX, refusal('refused.search')).meta({ argument: 'SEARCH' }),
   }),
   async print({ search: q }, { pool }) {
     const parsed = parseSearch(q)
-    if ('problems' in parsed) throw new UsageError(parsed.problems)
+    if ('problems' in parsed)
+      throw new UsageError(parsed.problems.map((one) => refusalIn('en', one).text))
     const opened = await openSearch(pool, parsed.clauses)
     const ids = await listFound(pool, opened, { before: undefined, limit: LINES_MAX })
     return listFoundReports(pool, ids)

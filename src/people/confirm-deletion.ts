@@ -4,7 +4,6 @@ import {
   type ActionContext,
   auditDetails,
   defineAction,
-  messageOf,
   readInput,
 } from '../actions.ts'
 import type { App } from '../app.ts'
@@ -43,7 +42,7 @@ export function proposalActions(proposable: readonly Action[]) {
       if ('problems' in input) return input
       const step = await action.run(tx, input.data, context)
       if ('problems' in step) return step
-      if ('unchanged' in step) return { problems: [{ message: messageOf(action, step.unchanged) }] }
+      if ('unchanged' in step) return { problems: [{ message: refusal('refused.no-effect') }] }
       if (step.isPartial !== true) await removeProposedDeletion(tx, id)
       const who = proposal.reporterId ?? 'the command line'
       const name = action.needsSecond ? 'confirm action' : 'confirm deletion'

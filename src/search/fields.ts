@@ -2,6 +2,7 @@ import type { Wanted } from '../db/search.ts'
 import { dateOf, DAY_MS } from '../durations.ts'
 import { parseBlock } from '../mail/ip-blocks.ts'
 import { isId } from '../actions.ts'
+import { refusal } from '../phrase.ts'
 import { verdictClasses } from '../verdict/verdict.ts'
 import { bareId, blockTerms, NAME_WORDS_MAX, pairTerms } from './terms.ts'
 import { wordsIn } from './words.ts'
@@ -37,7 +38,7 @@ function oneOf(field: string, values: readonly string[]): Pick<SearchField, 'val
   const read = (value: string): FieldValue => {
     const known = value.toLowerCase()
     if (values.includes(known)) return one(field, known)
-    return { problem: `"${value}" is not a ${field}. Use ${values.join(', ')}.` }
+    return { problem: refusal('refused.search-choice', { value, field, words: values.join(', ') }) }
   }
   return { values, read }
 }
@@ -55,7 +56,7 @@ function named(field: string): (value: string) => FieldValue {
 
 function byWords(field: string, value: string, max = QUERY_WORDS_MAX): FieldValue {
   const words = wordsIn(value, max)
-  if (words.length === 0) return { problem: `"${value}" contains no word to search for.` }
+  if (words.length === 0) return { problem: refusal('refused.search-words', { value }) }
   return { terms: { all: words.map((word) => `${field}:${word}`) } }
 }
 
@@ -67,9 +68,9 @@ function subject(value: string): FieldValue {
 
 function origin(value: string): FieldValue {
   if (parseBlock(value) === undefined)
-    return { problem: `"${value}" is not an IP address or a CIDR block.` }
+    return { problem: refusal('refused.search-block', { value }) }
   const terms = blockTerms(value)
-  if (!terms) return { problem: `"${value}" is too wide or too narrow. Use an IPv6 /16 to /64.` }
+  if (!terms) return { problem: refusal('refused.search-range', { value }) }
   return { terms: { any: terms } }
 }
 
@@ -86,7 +87,7 @@ function file(value: string): FieldValue {
 
 function id(field: string): (value: string) => FieldValue {
   return (value) => {
-    if (!isId(value)) return { problem: `"${value}" is not a valid id.` }
+    if (!isId(value)) return { problem: refusal('refused.search-id', { value }) }
     return field === 'id' ? { id: value.toLowerCase() } : one(field, value.toLowerCase())
   }
 }
@@ -96,7 +97,7 @@ function day(value: string): { start: Date; end: Date } | { problem: string } {
   const start = new Date(`${value}T00:00:00Z`)
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(start.getTime())
   if (!isDay || dateOf(start) !== value)
-    return { problem: `"${value}" is not a day. Write it as 2026-11-20.` }
+    return { problem: refusal('refused.search-day', { value }) }
   return { start, end: new Date(start.getTime() + DAY_MS) }
 }
 
@@ -162,7 +163,7 @@ export const searchFields = {
     example: 'as:64500',
     read: (value) => {
       const number = /^(?:as)?(\d{1,10})$/i.exec(value)?.[1]
-      if (number === undefined) return { problem: `"${value}" is not the number of a system.` }
+      if (number === undefined) return { problem: refusal('refused.search-system', { value }) }
       return one('as', String(Number(number)))
     },
   },
@@ -173,7 +174,7 @@ export const searchFields = {
     read: (value) =>
       /^[a-z]{2}$/i.test(value)
         ? one('country', value.toLowerCase())
-        : { problem: `"${value}" is not a country code of two letters.` },
+        : { problem: refusal('refused.search-country', { value }) },
   },
   link: {
     label: 'Link (host, domain or part)',

@@ -1,4 +1,5 @@
 import { storableText } from '../mail/text.ts'
+import { refusal } from '../phrase.ts'
 import { type FieldName, fieldNames, isFieldName, readValue } from './fields.ts'
 
 /** One condition of a search: the field has one of the values or, with `isNot`, none of them. */
@@ -23,7 +24,7 @@ const bounds: readonly FieldName[] = ['after', 'before', 'on']
 export function parseSearch(written: string): ParsedSearch {
   const text = storableText(written, SEARCH_CHARS_MAX + 1)
   if (text.length > SEARCH_CHARS_MAX)
-    return { problems: [`A search has at most ${SEARCH_CHARS_MAX} characters.`] }
+    return { problems: [refusal('refused.too-long', { max: SEARCH_CHARS_MAX })] }
   const clauses: Clause[] = []
   const problems: string[] = []
   for (let at = skipBlanks(text, 0); at < text.length; at = skipBlanks(text, at)) {
@@ -34,7 +35,7 @@ export function parseSearch(written: string): ParsedSearch {
     const field = prefix.slice(0, -1)
     const start = (isNot ? at + 1 : at) + prefix.length
     if (prefix !== '' && !isFieldName(field)) {
-      problems.push(`Unknown field "${field}". The fields are ${fieldNames.join(', ')}.`)
+      problems.push(refusal('refused.search-field', { field, fields: fieldNames.join(', ') }))
     }
     const read = readValues(text, start)
     if ('problem' in read) return { problems: [...problems, read.problem] }
@@ -44,7 +45,8 @@ export function parseSearch(written: string): ParsedSearch {
     problems.push(...problemsOf(clause))
     clauses.push(clause)
   }
-  if (clauses.length > CLAUSES_MAX) problems.push(`A search has at most ${CLAUSES_MAX} conditions.`)
+  if (clauses.length > CLAUSES_MAX)
+    problems.push(refusal('refused.search-conditions', { max: CLAUSES_MAX }))
   return problems.length > 0 ? { problems } : { clauses }
 }
 
@@ -64,12 +66,12 @@ function readValues(
   do {
     if (values.length > 0) at++
     const value = text[at] === '"' ? readQuoted(text, at) : readBare(text, at)
-    if (!value) return { problem: 'A quotation mark is missing at the end of a value.' }
+    if (!value) return { problem: refusal('refused.search-quote') }
     values.push(value.text)
     at = value.end
   } while (text[at] === ',')
   if (at < text.length && !/\s/.test(text[at] ?? ''))
-    return { problem: 'Put a blank after the quotation mark that ends a value.' }
+    return { problem: refusal('refused.search-blank') }
   return { values, end: at }
 }
 
@@ -90,11 +92,11 @@ function readBare(text: string, start: number): { text: string; end: number } {
 }
 
 function problemsOf({ field, values, isNot }: Clause): string[] {
-  if (values.some((value) => value === '')) return [`A value is missing after "${field}:".`]
-  if (values.length > VALUES_MAX) return [`A condition has at most ${VALUES_MAX} values.`]
+  if (values.some((value) => value === '')) return [refusal('refused.search-value', { field })]
+  if (values.length > VALUES_MAX) return [refusal('refused.search-values', { max: VALUES_MAX })]
   if (bounds.includes(field) && (isNot || values.length > 1))
-    return [`"${field}:" takes one day, and no minus sign.`]
-  if (field === 'id' && isNot) return ['"id:" takes no minus sign.']
+    return [refusal('refused.search-bound', { field })]
+  if (field === 'id' && isNot) return [refusal('refused.search-minus')]
   return values.flatMap((value) => {
     const read = readValue(field, value)
     return 'problem' in read ? [read.problem] : []

@@ -94,7 +94,7 @@ async function describePreview(
   if (!known) throw new ProblemError('bad-field', 'Unknown action. Choose one from the list.')
   if (ids && !ids.every(isUuid)) throw new ProblemError('bad-field', 'These are not valid ids.')
   const parsed = parseSearch(storableText(q, SEARCH_CHARS_MAX + 1))
-  if ('problems' in parsed) throw new ProblemError('bad-field', parsed.problems.join(' '))
+  if ('problems' in parsed) throw new ProblemError('bad-field', parsed.problems[0] ?? '')
   const search = ids ? undefined : await openSearch(pool, parsed.clauses)
   const count = search ? await countFound(pool, search, MASS_MAX) : (ids?.length ?? 0)
   const newest = { before: undefined, limit: LOOKED_MAX }

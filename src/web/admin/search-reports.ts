@@ -13,7 +13,8 @@ import { readShortForm } from '../pages/form.ts'
 import { isUuid, pageOf, queryOf } from '../pages/render.ts'
 import { requireReporter } from '../pages/signed-in.ts'
 import { searchParamsOf } from '../search-params.ts'
-import { message, type Texts } from '../../texts/messages.ts'
+import { type Language, message, type Texts } from '../../texts/messages.ts'
+import { refusalIn } from '../../texts/phrases.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { adminPage, type PageCall } from './page.ts'
@@ -58,7 +59,10 @@ async function search({ req, refused, language, texts }: PageCall, site: Pick<Si
   const found = 'clauses' in parsed ? await find(site, parsed.clauses, page) : undefined
   const { lines, next } = pageOf(found?.rows ?? [], LINES, ({ id }) => ({ q, below: id }))
   return {
-    problems: [...(refused?.problems ?? []), ...('problems' in parsed ? parsed.problems : [])],
+    problems: [
+      ...(refused?.problems ?? []),
+      ...('problems' in parsed ? inWords(parsed.problems, language) : []),
+    ],
     ...{ q, lines, isFirst: page.before === undefined },
     first: path + queryOf({ q }),
     next: next && path + next,
@@ -77,6 +81,10 @@ async function search({ req, refused, language, texts }: PageCall, site: Pick<Si
       label: message(language, `effects.${kind}`)?.text ?? massEffects[kind].label,
     })),
   }
+}
+
+function inWords(problems: readonly string[], language: Language): string[] {
+  return problems.map((problem) => refusalIn(language, problem).text)
 }
 
 async function find(
@@ -107,7 +115,7 @@ async function sendExport(req: Request, res: Response, site: Site): Promise<void
   const form = await readShortForm(req, res, site)
   const operator = requireReporter(req)
   const parsed = parseSearch(form.text('q') ?? '')
-  if ('problems' in parsed) throw new ProblemError('bad-field', parsed.problems.join(' '))
+  if ('problems' in parsed) throw new ProblemError('bad-field', parsed.problems[0] ?? '')
   const format = form.text('format') ?? ''
   if (!isFormat(format)) throw new ProblemError('bad-field', 'Unknown format of an export.')
   const by = { at: site.clock(), reporterId: operator.id }

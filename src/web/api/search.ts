@@ -75,7 +75,7 @@ export function searchHandlers(site: Site) {
 function clausesOf(q: string): readonly Clause[] {
   const parsed = parseSearch(q)
   if ('clauses' in parsed) return parsed.clauses
-  throw new ProblemError('bad-field', parsed.problems.join(' '))
+  throw problemOfRefusal({ problems: parsed.problems.map((message) => ({ message })) })
 }
 
 function foundJson(report: FoundReport, publicUrl: string) {

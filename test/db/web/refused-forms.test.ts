@@ -1,57 +1,64 @@
 import { expect, test } from 'vitest'
+import { readCatalogs } from '../../../scripts/texts/catalogs.ts'
+import { readInput } from '../../../src/actions.ts'
+import { hasText } from '../../../src/texts/messages.ts'
+import { refusalIn } from '../../../src/texts/phrases.ts'
 import { roleTable } from '../../../src/web/admin/role-table.ts'
 import { adminRoutes } from '../../../src/web/admin/router.ts'
 import type { Site } from '../../../src/web/site.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { englishIn } from '../../support/pages/english-in.ts'
-import { pages } from '../../support/pages/page-list.ts'
-import { startShownSite } from '../../support/pages/shown-site.ts'
 import { signedInBrowser } from './browser.ts'
+import { startWebSite } from './web-site.ts'
 
-const shown = await closeAfterTests(startShownSite())
-const { site, admin } = shown
-// Russian texts come from the same codes; that none is missing is checked elsewhere.
-const browser = await signedInBrowser(site.url, admin, 'fr')
+const site = await closeAfterTests(startWebSite())
+const person = await site.addPerson('ann@example.org', { role: 'administrator' })
+const browser = await signedInBrowser(site.url, person, 'fr')
+const { fr } = readCatalogs()
 
-/** Every form of the pages of operators, by its path and the value of `do`. */
+/** The actions of the forms of operators. */
 const table = roleTable(adminRoutes({ ...site.app, publicUrl: site.url } as Site))
-const forms = table.flatMap((row) =>
-  row.method === 'post'
-    ? Object.entries(row.permissions ?? {}).map(([name, { action }]) => ({
-        ...{ path: row.path, name },
-        fields: Object.keys(action?.input.shape ?? {}),
-      }))
-    : [],
+const actions = table.flatMap(({ permissions = {} }) =>
+  Object.values(permissions).flatMap(({ action }) => action ?? []),
 )
 
 /** A value that hardly any field permits. */
 const WRONG = '‹wrong value›'
 
-function addressOf(path: string): string {
-  const [own] = pages.find(({ route }) => route === path)?.at(shown) ?? []
-  return own?.replace(/\?.*/, '') ?? path.replaceAll(/:\w+/g, shown.told)
-}
+test('every message of an action of the pages is in French', () => {
+  const codes = actions.flatMap(({ name, messages }) =>
+    Object.keys(messages).map((code) => `done.${name.replaceAll(' ', '-')}.${code}`),
+  )
+  expect(codes.length).toBeGreaterThan(100)
+  expect(codes.filter((code) => !hasText(fr, code))).toEqual([])
+})
 
-async function answerTo(path: string, fields: Record<string, string>) {
-  const answer = await browser.post(path, { now: admin.password, ...fields })
-  const next = answer.headers.get('location')
-  if (answer.status !== 303 || next === null) return { answer, html: await answer.text() }
-  return { answer, html: await (await browser.get(next)).text() }
-}
+test('what an action of the pages says about wrong or missing input is in French', () => {
+  const said = actions.flatMap(({ name, input }) =>
+    [{}, Object.fromEntries(Object.keys(input.shape).map((field) => [field, WRONG]))].flatMap(
+      (given) => {
+        const read = readInput(input, given)
+        const problems = 'problems' in read ? read.problems : []
+        return problems.map(({ field, message }) => ({ name, field, message }))
+      },
+    ),
+  )
+  expect(said.length).toBeGreaterThan(100)
+  expect(said.filter(({ message }) => refusalIn('fr', message).lang !== undefined)).toEqual([])
+})
 
-test('no answer to a form of operators is English in French', async () => {
-  expect(forms.length).toBeGreaterThan(60)
-  const found: unknown[] = []
-  const statuses = new Set<number>()
-  for (const { path, name, fields } of forms) {
-    const wrong = Object.fromEntries(fields.map((field) => [field, WRONG]))
-    for (const given of [{}, wrong]) {
-      const { answer, html } = await answerTo(addressOf(path), { ...given, do: name })
-      statuses.add(answer.status)
-      const english = englishIn(html)
-      if (english.length > 0) found.push([path, name, answer.status, english])
-    }
-  }
-  expect(found).toEqual([])
-  expect([...statuses]).toEqual(expect.arrayContaining([303, 422]))
+test.for([
+  ['/admin/suppressions', { do: 'set', address: 'x' }, 'Indiquez une adresse e-mail valide.'],
+  [
+    '/admin/reports/saved',
+    { do: 'save', q: 'state:lost', name: 'x' },
+    'n’est pas une valeur de state',
+  ],
+  ['/admin/queues', { do: 'pause', queue: 'none', reason: 'x' }, 'd’attente n’existe pas'],
+  ['/admin/rule-lists', { do: 'delete', list: '?' }, 'Un nom peut avoir 40 caractères au plus'],
+] as const)('a refused form of %s answers in French', async ([path, fields, sentence]) => {
+  const answer = await browser.post(path, fields)
+  const html = await answer.text()
+  expect(html).toContain(sentence)
+  expect([answer.status, englishIn(html)]).toEqual([422, []])
 })

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { type FieldName, fieldNames, readValue, searchFields } from '../../../src/search/fields.ts'
 import { formatSearch, parseSearch } from '../../../src/search/syntax.ts'
 import { wordPairsIn, wordsIn } from '../../../src/search/words.ts'
+import { refusalIn } from '../../../src/texts/phrases.ts'
 import { anyText } from '../../support/any-text.ts'
 
 test('conditions, alternatives, quotes and minus signs are parsed', () => {
@@ -29,12 +30,12 @@ test('a word without a field is searched in the text', () => {
 })
 
 test.for([
-  ['state:lost', /"lost" is not a state\. Use received, analyzed,/],
-  ['flavor:red', /Unknown field "flavor"/],
-  ['from:', /A value is missing after "from:"/],
+  ['state:lost', /“lost” is not a value of state\. Use received, analyzed,/],
+  ['flavor:red', /Unknown field “flavor”/],
+  ['from:', /A value is missing after “from:”/],
   ['subject:"free', /A quotation mark is missing/],
   ['"free"money', /Put a blank after the quotation mark/],
-  ['after:2026-02-30', /"2026-02-30" is not a day/],
+  ['after:2026-02-30', /“2026-02-30” is not a day/],
   ['-after:2026-11-01', /takes one day, and no minus sign/],
   ['origin:mx.example', /is not an IP address or a CIDR block/],
   ['origin:2001:db8::/80', /too wide or too narrow/],
@@ -43,10 +44,11 @@ test.for([
   ['reporter:7', /is not a valid id/],
   ['subject:---', /contains no word/],
   ['a '.repeat(21), /at most 20 conditions/],
-  ['a'.repeat(1001), /at most 1000 characters/],
+  ['a'.repeat(1001), /at most 1,000 characters/],
 ] as const)('%s is refused with a reason', ([text, reason]) => {
   const parsed = parseSearch(text)
-  expect('problems' in parsed && parsed.problems.join(' ')).toMatch(reason)
+  const problems = 'problems' in parsed ? parsed.problems : []
+  expect(problems.map((one) => refusalIn('en', one).text).join(' ')).toMatch(reason)
 })
 
 const value = anyText({ minLength: 1, maxLength: 30 })
