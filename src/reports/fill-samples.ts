@@ -49,6 +49,9 @@ export async function runFillSamples(_: object, tools: Needs): Promise<JobOutcom
   if (batches.some(({ isNew }) => isNew)) {
     const span = { from: new Date(start), to: new Date(end) }
     await writeSampleActivity(tools, sampleActivity(batches, span), tools.clock())
+    // Loaded only for a trial.
+    const { insertSampleDelistings } = await import('./sample-delistings.ts')
+    await inTransaction(pool, (tx) => insertSampleDelistings(tx, tools.clock()))
   }
   return 'done'
 }

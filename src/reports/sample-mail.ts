@@ -17,6 +17,11 @@ export type SampleCampaign = {
 /** The campaigns of the sample data, in the bundled sample networks. */
 export const sampleCampaigns = campaigns as readonly SampleCampaign[]
 
+/** About how many reports the sample data has. */
+export const sampleReportsAbout = Math.round(
+  sampleCampaigns.reduce((sum, { days, perDay }) => sum + perDay * (days.first - days.last), 0),
+)
+
 /** Composes the `nth` message of a campaign, as a recipient's mail server received it. */
 export function sampleMessage(
   { from, domain, ip, subject, text, isBulk }: SampleCampaign,

@@ -14,6 +14,7 @@ import { runFillSamples } from '../../../src/reports/fill-samples.ts'
 import { runRedeemReport } from '../../../src/reports/redeem-report.ts'
 import { fillSamples, removeSamples } from '../../../src/reports/sample-actions.ts'
 import { SAMPLE_DOMAIN } from '../../../src/reports/queues.ts'
+import { sampleCampaigns } from '../../../src/reports/sample-mail.ts'
 import { spamMessage } from '../../support/messages.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
 import { openTestApp } from '../../support/app.ts'
@@ -63,6 +64,17 @@ test('sample data is a month of reports, analyzed on their days, with held feedb
   )
   expect(held).toEqual([{ state: 'held', many: true }])
   expect(await rowsOfTables()).not.toMatchObject({ campaigns: 0, consumers: 0 })
+  const [grouped] = await app.rows('select count(*)::int as campaigns from campaigns')
+  expect(grouped?.['campaigns']).toBeGreaterThanOrEqual(sampleCampaigns.length)
+  const asked = await app.rows(
+    `select state, count(*)::int as requests, bool_and(listed_until > now()) as are_listed
+     from delisting_requests join listings using (list, name) group by 1 order by 1`,
+  )
+  expect(asked).toEqual([
+    { state: 'accepted', requests: 1, are_listed: false },
+    { state: 'open', requests: 10, are_listed: true },
+    { state: 'refused', requests: 1, are_listed: true },
+  ])
   const classes = await app.rows(`select distinct verdict_class as class from analyses order by 1`)
   expect(classes.map((row) => row['class'])).toEqual(expect.arrayContaining(['phishing', 'spam']))
 

@@ -172,3 +172,16 @@ test.for([
   expect(links).toContain(link)
   for (const href of links) expect([href, (await browser.get(href)).status]).toEqual([href, 200])
 })
+
+test('the page of sample data says how far it is, and when it is complete', async () => {
+  const admin = await trial.addPerson('filling@reporters.example', { role: 'administrator' })
+  const browser = await signedInBrowser(trial.url, admin)
+  const words = async () => (await (await browser.get('/admin/trial')).text()).replaceAll('\n', ' ')
+  expect(await words()).not.toContain('sample data is complete')
+  await browser.post('/admin/trial', { do: 'fill' })
+  expect(await words()).toMatch(/data-live="open">.*Adding sample data: 0 of about \d+ reports/)
+  await trial.app.pool.query(
+    "update pgboss.job set state = 'completed' where name = 'fill-samples'",
+  )
+  expect(await words()).toMatch(/data-live>.*The sample data is complete: 0 reports/)
+})
