@@ -205,16 +205,6 @@ export async function removeDelistings(db: Db, before: Date): Promise<void> {
   await db.query(sql`delete from delisting_requests where id < ${uuidFloor(before)}`)
 }
 
-/** Deletes entries by name, and the requests with contacts at a domain. */
-export async function removeSampleListings(
-  tx: Db,
-  { names, domain }: { names: readonly string[]; domain: string },
-): Promise<void> {
-  await tx.query(sql`delete from listings where name = any(${names}::text[])`)
-  await tx.query(sql`delete from delisting_requests
-    where right(contact, ${domain.length + 1}::int) = ${`@${domain}`}`)
-}
-
 /** A name that is never listed while the exemption is valid. */
 export type ListExemption = {
   name: string

@@ -42,3 +42,18 @@ export async function removeUnusedDesks(tx: Db): Promise<void> {
   await tx.query(sql`delete from consumer_scopes where consumer_id = any(${unused}::uuid[])`)
   await tx.query(sql`delete from consumers where id = any(${unused}::uuid[])`)
 }
+
+/**
+ * Deletes the entries of lists, the exemptions and the pages with these names, and the requests
+ * with contacts at a domain.
+ */
+export async function removeNames(
+  tx: Db,
+  { names, domain }: { names: readonly string[]; domain: string },
+): Promise<void> {
+  await tx.query(sql`delete from listings where name = any(${names}::text[])`)
+  await tx.query(sql`delete from list_exemptions where name = any(${names}::text[])`)
+  await tx.query(sql`delete from pages where host = any(${names}::text[])`)
+  await tx.query(sql`delete from delisting_requests
+    where right(contact, ${domain.length + 1}::int) = ${`@${domain}`}`)
+}

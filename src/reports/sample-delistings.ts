@@ -1,12 +1,7 @@
 import { hash } from 'node:crypto'
-import {
-  delistName,
-  type DelistingState,
-  insertDelisting,
-  keepListings,
-  removeSampleListings,
-} from '../db/listings.ts'
+import { delistName, type DelistingState, insertDelisting, keepListings } from '../db/listings.ts'
 import type { Db } from '../db/pool.ts'
+import { removeNames } from '../db/sample-traces.ts'
 import { DAY_MS, HOUR_MS } from '../durations.ts'
 import type { Listing } from '../verdict/lists/list.ts'
 import { systemRandom, uuidv7 } from '../world.ts'
@@ -40,10 +35,10 @@ export async function insertSampleDelistings(tx: Db, now: Date): Promise<void> {
   }
 }
 
-/** Removes the listings of the sample campaigns, and what was asked about them. */
+/** Removes what is listed, asked and decided about the sample campaigns. */
 export function removeSampleDelistings(tx: Db): Promise<void> {
   const names = unwanted.flatMap(({ domain, ip }) => [domain, ip])
-  return removeSampleListings(tx, { names, domain: SAMPLE_DOMAIN })
+  return removeNames(tx, { names, domain: SAMPLE_DOMAIN })
 }
 
 const unwanted = sampleCampaigns.filter(({ kind, isBulk }) => kind !== 'not-spam' && !isBulk)

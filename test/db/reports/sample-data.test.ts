@@ -138,6 +138,17 @@ const remaining = [
 ]
 
 test('removing it erases the accounts that have it, and everything that they left', async () => {
+  // What a person decided about the samples.
+  await app.rows(
+    `insert into list_exemptions (name, reason, created_at) values ('watches.example', 'x', now())`,
+  )
+  await app.rows(
+    `insert into pages (id, key, url, host, scope, type, state, decision, confirmed_by,
+       confirmed_at, through, shared, first_seen, last_seen, reports)
+     values (gen_random_uuid(), 'bank-login.example/in', 'https://bank-login.example/in',
+       'bank-login.example', 'host', 'phishing', 'confirmed', 'phishing', 'person', now(), '{}',
+       false, now(), now(), 0)`,
+  )
   expect(await runAction(removeSamples, {}, app, null)).toMatchObject({ done: 'removing' })
   const states = await app.rows(
     `select email like '%@' || $1 as is_sample, state, count(*)::int from reporters
