@@ -27,6 +27,7 @@ async function signInElsewhere(page: Page): Promise<void> {
 
 /** The text of the focused element, and whether all of it is visible. */
 async function focused(page: Page): Promise<{ role: string; text: string; isInView: boolean }> {
+  await page.waitForSelector('main [role]:focus')
   return page.evaluate(`(() => {
     const one = document.activeElement
     const { top, bottom } = one.getBoundingClientRect()
