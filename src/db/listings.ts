@@ -1,5 +1,5 @@
 import sql, { bulk } from 'sql-template-tag'
-import type { Listing, ListName } from '../verdict/lists/list.ts'
+import type { Listing, ListName, PublicListing } from '../verdict/lists/list.ts'
 import { uuidFloor, uuidTime } from '../world.ts'
 import { lockClasses } from './lock-keys.ts'
 import type { Db } from './pool.ts'
@@ -45,7 +45,7 @@ export function pageListings(
 /** Returns the given names that are listed at an instant, ordered by list. */
 export function findLiveListings(
   db: Db,
-  asks: readonly { list: ListName; name: string }[],
+  asks: readonly Pick<PublicListing, 'list' | 'name'>[],
   now: Date,
 ): Promise<Listing[]> {
   return rowsOf(db)`select ${columns} from listings
@@ -113,7 +113,7 @@ export type DelistingState = 'open' | 'automatic' | 'accepted' | 'refused'
 /** A request to take a name off a list. Its id contains its time. */
 export type DelistingRequest = {
   id: string
-  list: ListName
+  list: PublicListing['list']
   name: string
   state: DelistingState
   /** As entered by the requester; for administrators. */

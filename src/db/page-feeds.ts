@@ -40,10 +40,17 @@ export async function readPageEdition(db: Db): Promise<string> {
 
 const OF_HOSTS_MAX = 100
 
-/** Returns confirmed pages of hosts, at most 100, whose URL independent reporters received. */
-export function findSharedPages(db: Db, hosts: readonly string[]): Promise<ConfirmedPage[]> {
-  if (hosts.length === 0) return Promise.resolve([])
+/**
+ * Returns confirmed pages of hosts, or with some keys, at most 100, whose URL independent reporters
+ * received.
+ */
+export function findSharedPages(
+  db: Db,
+  { hosts = [], keys = [] }: { hosts?: readonly string[]; keys?: readonly string[] },
+): Promise<ConfirmedPage[]> {
+  if (hosts.length + keys.length === 0) return Promise.resolve([])
   return rowsOf(db)`select ${columns} from pages
-    where host = any(${hosts}::text[]) and state = 'confirmed' and shared
+    where (host = any(${hosts}::text[]) or key = any(${keys}::text[]))
+      and state = 'confirmed' and shared
     order by id desc limit ${OF_HOSTS_MAX}`
 }

@@ -211,10 +211,11 @@ function isAt(name: string): Sql {
   return sql`(host = ${name} or right(host, length(${name}) + 1) = '.' || ${name})`
 }
 
-/** Returns the ids of the confirmed pages of a host, or of a domain and its hosts. */
+/** Returns the ids of the confirmed pages of a host, of a domain and its hosts, or with a key. */
 export function listConfirmedAt(db: Db, name: string, limit: number): Promise<string[]> {
   return valuesOf(db)`
-    select id from pages where state = 'confirmed' and ${isAt(name)} order by key limit ${limit}`
+    select id from pages where state = 'confirmed' and (key = ${name} or ${isAt(name)})
+    order by key limit ${limit}`
 }
 
 /** What the reports of a page are worth. */

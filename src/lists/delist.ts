@@ -14,18 +14,18 @@ import { type Db, inTransaction } from '../db/pool.ts'
 import { findReputations } from '../db/reputations.ts'
 import { DAY_MS } from '../durations.ts'
 import { categoryOf } from '../verdict/lists/judge-candidate.ts'
-import { listedKinds, type Listing } from '../verdict/lists/list.ts'
+import { listedKinds, type Listing, type PublicListing } from '../verdict/lists/list.ts'
 import { delistingCourse, type ListQuestion } from '../verdict/lists/questions.ts'
 import { sourcesAtLeast } from '../verdict/reputation/detail.ts'
 import { dangerReporters } from '../verdict/reputation/reputation.ts'
 import { systemRandom, uuidv7 } from '../world.ts'
-import { findListedHosts } from './listed-pages.ts'
+import { findListedHosts, findListedPaths } from './listed-pages.ts'
 
 type Needs = Pick<App, 'pool' | 'clock'>
 
 /** A request to delist an entry, as submitted. */
 export type DelistingForm = {
-  listing: Listing
+  listing: PublicListing
   asker: string
   contact: string
   /** What the requester did about the problem. */
@@ -60,7 +60,8 @@ export async function requestDelisting(
   return inTransaction(pool, async (tx) => {
     const present = await findPresent(tx, listing, now)
     const course = delistingCourse(present, now)
-    const isGone = course === 'at once' && (await delist(tx, listing, now))
+    const isGone =
+      course === 'at once' && list !== 'pages' && (await delist(tx, { list, name }, now))
     if (course === 'not listed' || (course === 'at once' && !isGone)) return 'not listed'
     const state = isGone ? 'automatic' : 'open'
     const decidedAt = isGone ? now : null
@@ -88,9 +89,10 @@ export function findDelistingByToken(
 /** Returns an entry; one for spam with the category that it has by the evidence since then. */
 async function findPresent(
   tx: Db,
-  { list, name }: Listing,
+  { list, name }: PublicListing,
   now: Date,
-): Promise<Listing | undefined> {
+): Promise<PublicListing | undefined> {
+  if (list === 'pages') return (await findListedPaths(tx, [name], now))[0]
   const [ofPages] = list === 'hosts' ? await findListedHosts(tx, [name], now) : []
   if (ofPages) return ofPages
   const [present] = await findListings(tx, list, [name])
@@ -116,19 +118,21 @@ export async function delist(
 }
 
 /**
- * Returns the current listings that match a query, the most specific first. A host that is listed
- * for confirmed pages is among them, for these.
+ * Returns the current listings that match a query, the most specific first. A page that is listed
+ * by its path and a host that is listed for confirmed pages are among them, for these.
  */
 export async function findListed(
   { pool, clock }: Needs,
   asks: ListQuestion['asks'],
-): Promise<Listing[]> {
+): Promise<PublicListing[]> {
   const now = clock()
   const listings = await findLiveListings(pool, asks, now)
-  const hosts = asks.flatMap(({ list, name }) => (list === 'hosts' ? [name] : []))
-  const ofPages = await findListedHosts(pool, hosts, now)
+  const namesIn = (its: PublicListing['list']) =>
+    asks.flatMap(({ list, name }) => (list === its ? [name] : []))
+  const paths = await findListedPaths(pool, namesIn('pages'), now)
+  const ofPages = await findListedHosts(pool, namesIn('hosts'), now)
   const others = listings.filter(({ list, name }) => {
     return list !== 'hosts' || ofPages.every((page) => page.name !== name)
   })
-  return [...ofPages, ...others]
+  return [...paths, ...ofPages, ...others]
 }

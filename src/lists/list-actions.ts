@@ -87,10 +87,11 @@ export const acceptDelisting = defineAction({
   async run(tx, { id: requestId, answer, exempt }, context: PageContext) {
     const { at, reporterId } = context
     const request = await decideRequest(tx, requestId, 'accepted', { answer, at, reporterId })
-    await delist(tx, request, at)
     const { name, list } = request
+    if (list !== 'pages') await delist(tx, { name, list }, at)
     const what = `${list}: ${name}${await clearPagesAt(tx, name, context)}`
-    if (exempt === undefined) return { done: 'accepted', audit: what }
+    // A page that is cleared is not listed again, whatever is reported.
+    if (exempt === undefined || list === 'pages') return { done: 'accepted', audit: what }
     const expiresAt = endOf(exempt === 'good' ? undefined : Number(exempt), context)
     const reason = `Delisting request ${requestId}.`
     await keepExemption(tx, { name, reason, expiresAt, reporterId, createdAt: at })

@@ -4,7 +4,9 @@ import { type ConfirmedPage, readConfirmedPages } from '../db/pages.ts'
 import type { Db } from '../db/pool.ts'
 import { DAY_MS } from '../durations.ts'
 import { accusable } from '../phishing/accusable.ts'
-import type { Listing } from '../verdict/lists/list.ts'
+import { pageKey } from '../phishing/askable-host.ts'
+import { pageTarget } from '../phishing/page-target.ts'
+import type { Listing, PublicListing } from '../verdict/lists/list.ts'
 import type { OwnNames } from '../verdict/lists/spare.ts'
 import { exemptedAmong, PAGE } from './renew-listings.ts'
 
@@ -92,22 +94,47 @@ export async function findListedHosts(
   names: readonly string[],
   now: Date,
 ): Promise<Listing[]> {
-  const pages = await keepListed(db, await findSharedPages(db, names), { own: [], now })
+  const shared = await findSharedPages(db, { hosts: names })
+  const pages = await keepListed(db, shared, { own: [], now })
   const byHost = Map.groupBy(
     pages.filter(({ scope }) => scope === 'host'),
     ({ host }) => host,
   )
-  return [...byHost].map(([name, its]) => {
-    const latest = (times: readonly Date[]) => new Date(Math.max(...times.map(Number)))
-    return {
-      ...{ list: 'hosts', name, times: 1, delistedAt: null, delistedReporters: null },
-      category: its.some(({ type }) => type === 'malware') ? 'malware' : 'phishing',
-      since: new Date(Math.min(...its.map(({ confirmedAt }) => confirmedAt.getTime()))),
-      until: latest(its.map(endOf)),
-      lastSeen: latest(its.map(({ lastSeen }) => lastSeen)),
-      reportersAtLeast: SHARING_REPORTERS,
-    }
-  })
+  return [...byHost].map(([name, its]) => ({ list: 'hosts', name, ...entryOf(its) }))
+}
+
+/**
+ * Returns what the public may know about pages that are listed by their path, to which some links
+ * lead. Their names are host and path, with placeholders where recipients have tokens.
+ */
+export async function findListedPaths(
+  db: Db,
+  links: readonly string[],
+  now: Date,
+): Promise<PublicListing[]> {
+  const shared = await findSharedPages(db, { keys: links.flatMap((link) => keyOfLink(link) ?? []) })
+  const pages = await keepListed(db, shared, { own: [], now })
+  return pages
+    .filter(({ scope }) => scope === 'path')
+    .map((page) => ({ list: 'pages', name: page.key, ...entryOf([page]) }))
+}
+
+function keyOfLink(link: string): string | undefined {
+  const url = pageTarget(link)?.url
+  const accused = url && accusable(url, [])
+  return !accused || 'spared' in accused ? undefined : pageKey(url, accused)
+}
+
+function entryOf(pages: readonly ConfirmedPage[]): Omit<Listing, 'list' | 'name'> {
+  const latest = (times: readonly Date[]) => new Date(Math.max(...times.map(Number)))
+  return {
+    ...{ times: 1, delistedAt: null, delistedReporters: null },
+    category: pages.some(({ type }) => type === 'malware') ? 'malware' : 'phishing',
+    since: new Date(Math.min(...pages.map(({ confirmedAt }) => confirmedAt.getTime()))),
+    until: latest(pages.map(endOf)),
+    lastSeen: latest(pages.map(({ lastSeen }) => lastSeen)),
+    reportersAtLeast: SHARING_REPORTERS,
+  }
 }
 
 /** The page with what may be accused now; undefined if nothing may be. */

@@ -1,6 +1,6 @@
 import { isReadable } from '../evidence/readable.ts'
 import { parseIp } from '../mail/ip.ts'
-import { pathPattern, type PlainLink } from '../pieces/disguise/plain-link.ts'
+import { pathPattern, plainLinks } from '../pieces/disguise/plain-link.ts'
 import { type Accusable, ownerOf } from './accusable.ts'
 
 /**
@@ -22,9 +22,13 @@ export function askableHost(host: string, isShared: (label: string) => boolean):
 /**
  * Returns what is the same for all recipients of a page: host and path, with placeholders for what
  * may be a token. On a platform, the address names the page and stays as it is, with its query if
- * the path has no id: other customers have pages with the same pattern.
+ * the path has no id: other customers have pages with the same pattern. Undefined for what is no
+ * web address.
  */
-export function pageKey({ host, path, full }: PlainLink, { scope, platform }: Accusable): string {
+export function pageKey(url: URL, { scope, platform }: Accusable): string | undefined {
+  const plain = plainLinks(url.href).at(-1)
+  if (!plain) return undefined
+  const { host, path, full } = plain
   const pattern = pathPattern(path)
   if (scope === 'host' || !platform) return `${hostPattern(host)}${pattern}`
   return pattern === path.toLowerCase() ? full : `${host}${path}`

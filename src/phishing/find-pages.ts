@@ -1,7 +1,7 @@
 import { unsubscribeUris } from '../mail/list-unsubscribe.ts'
 import type { HeaderField } from '../mail/header.ts'
 import type { MessageBody } from '../mail/message-body.ts'
-import { plainLinks } from '../pieces/disguise/plain-link.ts'
+import { plainHost } from '../pieces/disguise/plain-link.ts'
 import { markedView } from '../pieces/html-view.ts'
 import { leadsSomewhere, type Link, type LinkPlace } from '../pieces/links.ts'
 import type { OwnNames } from '../verdict/lists/spare.ts'
@@ -101,8 +101,8 @@ function candidateOf(link: Link, at: number, { texts, own, most }: Given): Candi
   if (!target || isFile(target.url, link.where)) return undefined
   const accused = accusable(target.url, own)
   if ('spared' in accused) return undefined
-  const [plain] = plainLinks(target.url.href).slice(-1)
-  if (!plain) return undefined
+  const key = pageKey(target.url, accused)
+  if (key === undefined) return undefined
   const seen = texts.get(link.url) ?? []
   const purpose = purposeOfAll(seen, `${target.url.pathname}${target.url.search}`)
   const isFaint = link.where === 'html' && seen.every((one) => one.isFaint)
@@ -119,12 +119,13 @@ function candidateOf(link: Link, at: number, { texts, own, most }: Given): Candi
     page: {
       url: target.url.href,
       links: [link.url],
-      key: pageKey(plain, accused),
+      key,
       accused,
       through: target.through,
       shown: seen.flatMap(({ text }) => shownHost.exec(text)?.[1]?.toLowerCase() ?? []),
     },
-    owner: scope === 'path' ? name.split('/', 2).join('/') : ownerOf(plain.host),
+    owner:
+      scope === 'path' ? name.split('/', 2).join('/') : ownerOf(plainHost(target.url.hostname)),
     ...{ purpose, isFaint, score },
   }
 }

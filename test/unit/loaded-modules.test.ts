@@ -12,11 +12,11 @@ const root = path.join(import.meta.dirname, '../..')
  * everything behind it. Raise a cap only for something that the process really uses.
  */
 const caps: readonly [entry: string, files: number, modules: number][] = [
-  ['processes/web.ts', 697, 1504],
+  ['processes/web.ts', 698, 1505],
   ['processes/front.ts', 111, 305],
-  ['processes/work.ts', 474, 1049],
+  ['processes/work.ts', 475, 1050],
   ['processes/count.ts', 67, 106],
-  ['processes/check.ts', 240, 896],
+  ['processes/check.ts', 243, 899],
   ['processes/receive/receive.ts', 113, 324],
   ['parsing/parser-thread.ts', 120, 182],
   ['parsing/unpack-thread.ts', 8, 23],

@@ -1,4 +1,5 @@
 import { plainHost, plainLinks } from '../../pieces/disguise/plain-link.ts'
+import type { ListedPage } from '../lists/list.ts'
 import type { Subject } from '../reputation/subject.ts'
 import { bool, type FactTable } from './fact.ts'
 
@@ -10,20 +11,12 @@ export const pagesTable: FactTable<PageFacts> = {
   has_malware: bool('A link leads to a confirmed page that spreads malware.'),
 }
 
-/** A page, or all pages of a host. */
-type ListedPage = {
-  url: string
-  host: string
-  scope: 'host' | 'path'
-  type: 'phishing' | 'malware'
-}
-
 /** Listed pages by the subjects of the messages that link to them. */
 export class ListedLinks {
   readonly #hosts = new Map<string, ListedPage['type']>()
   readonly #links = new Map<string, ListedPage['type']>()
 
-  add({ url, host, scope, type }: ListedPage): void {
+  add({ url, host, scope, type }: Pick<ListedPage, 'url' | 'host' | 'scope' | 'type'>): void {
     const name = plainHost(host)
     if (scope === 'host') this.#hosts.set(name, type)
     else {

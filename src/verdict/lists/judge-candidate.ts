@@ -10,6 +10,7 @@ import {
   type Listing,
   type ListName,
   listForSubject,
+  type PublicListing,
 } from './list.ts'
 import { type OwnNames, type Spared, whySpared } from './spare.ts'
 
@@ -38,7 +39,7 @@ export type PublicReasons = {
   times: number
 }
 
-export function publicReasons(listing: Listing): PublicReasons {
+export function publicReasons(listing: Omit<Listing, 'list'>): PublicReasons {
   return {
     category: listing.category,
     reportersAtLeast: listing.reportersAtLeast,
@@ -242,7 +243,7 @@ function startOfDay(at: Date): Date {
 }
 
 /** Formats the public part of an entry. */
-export function listedJson(listing: Listing) {
+export function listedJson(listing: PublicListing) {
   const reasons = publicReasons(listing)
   const { list, name, category, times } = listing
   return {

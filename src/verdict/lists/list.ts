@@ -86,6 +86,9 @@ export type Listing = {
   delistedReporters: number | null
 }
 
+/** What the public may look up: an entry, or a page that is listed by its path. */
+export type PublicListing = Omit<Listing, 'list'> & { list: ListName | 'pages' }
+
 /**
  * Kinds of subject for each list. Networks are excluded because one customer is not the whole
  * network. Signers, authors and return paths are excluded because sending domains are shared or can

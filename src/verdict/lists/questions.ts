@@ -2,13 +2,16 @@ import { domainToASCII } from 'node:url'
 import { DAY_MS } from '../../durations.ts'
 import { registrableDomain } from '../../mail/address.ts'
 import { parseIp } from '../../mail/ip.ts'
-import { isLive, type Listing, type ListName } from './list.ts'
+import { isLive, type Listing, type PublicListing } from './list.ts'
 
-/** A parsed list query: the names to look up, each on its list, the most specific first. */
+/**
+ * A parsed list query: the names to look up, each on its list, the most specific first. That of a
+ * page is a link to it.
+ */
 export type ListQuestion = {
   /** The name to display: an address, or a host name in lower-case ASCII. */
   name: string
-  asks: readonly { list: ListName; name: string }[]
+  asks: readonly Pick<PublicListing, 'list' | 'name'>[]
 }
 
 const CHARS_MAX = 2_048
@@ -30,8 +33,12 @@ export function readListQuestion(text: string): ListQuestion | undefined {
   if (address) return addressQuestion(address.text)
   if (host.length > NAME_CHARS_MAX || !/^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/.test(host)) return undefined
   const domain = registrableDomain(host)
-  const hosts = [{ list: 'hosts', name: host } as const]
-  return { name: host, asks: domain ? [...hosts, { list: 'domains', name: domain }] : hosts }
+  const asks: ListQuestion['asks'] = [
+    ...(/[^/:]\//.test(bare) ? [{ list: 'pages', name: bare } as const] : []),
+    { list: 'hosts', name: host },
+    ...(domain ? [{ list: 'domains', name: domain } as const] : []),
+  ]
+  return { name: host, asks }
 }
 
 function addressQuestion(name: string): ListQuestion {
@@ -89,7 +96,10 @@ export function decisionDue(askedAt: Date): Date {
  * old or it has few reporters. After an immediate delisting, only new reports count for another
  * listing.
  */
-export function delistingCourse(listing: Listing | undefined, now: Date): DelistingCourse {
+export function delistingCourse(
+  listing: Omit<Listing, 'list'> | undefined,
+  now: Date,
+): DelistingCourse {
   if (!listing || !isLive(listing, now)) return 'not listed'
   if (listing.category !== 'spam' || listing.delistedAt !== null) return 'to administrators'
   const isOld = now.getTime() - listing.lastSeen.getTime() >= OLD_DAYS * DAY_MS

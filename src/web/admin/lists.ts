@@ -13,9 +13,9 @@ import {
   refuseDelisting,
   removeListExemption,
 } from '../../lists/list-actions.ts'
-import { findListedHosts } from '../../lists/listed-pages.ts'
+import { findListedHosts, findListedPaths } from '../../lists/listed-pages.ts'
 import { PAGES_OF_NAME_MAX } from '../../pages/page-actions.ts'
-import { listedKinds, type Listing, type ListName, listNames } from '../../verdict/lists/list.ts'
+import { listedKinds, listNames, type PublicListing } from '../../verdict/lists/list.ts'
 import { DECISION_DAYS, decisionDue } from '../../verdict/lists/questions.ts'
 import { uuidTime } from '../../world.ts'
 import type { Form } from '../pages/form.ts'
@@ -44,7 +44,7 @@ export function delistingAdminRoutes(site: Site): Router {
       return rows.map((row, at) => {
         const askedAt = uuidTime(row.id)
         const listing = listings.find(({ list, name }) => list === row.list && name === row.name)
-        const kind = listedKinds[row.list]
+        const kind = row.list === 'pages' ? undefined : listedKinds[row.list]
         return { ...row, kind, listing, pages: pages[at], askedAt, dueAt: decisionDue(askedAt) }
       })
     },
@@ -62,7 +62,7 @@ export function delistingAdminRoutes(site: Site): Router {
 
 /** The number of confirmed pages that a delisting clears, as in `clearPagesAt`. */
 async function pagesToClear(
-  { list, name, state }: { list: ListName; name: string; state: DelistingState },
+  { list, name, state }: Pick<PublicListing, 'list' | 'name'> & { state: DelistingState },
   { pool }: Site,
 ): Promise<number> {
   if (state !== 'open' || list === 'addresses') return 0
@@ -73,11 +73,16 @@ async function pagesToClear(
  * The entries of the lists, present or past, about which people ask. Hosts that are listed for
  * confirmed pages come first.
  */
-async function listingsOf(rows: readonly Pick<Listing, 'list' | 'name'>[], { pool, clock }: Site) {
-  const namesIn = (list: ListName) => rows.flatMap((row) => (row.list === list ? [row.name] : []))
+async function listingsOf(
+  rows: readonly Pick<PublicListing, 'list' | 'name'>[],
+  { pool, clock }: Site,
+): Promise<PublicListing[]> {
+  const namesIn = (list: PublicListing['list']) =>
+    rows.flatMap((row) => (row.list === list ? [row.name] : []))
+  const paths = findListedPaths(pool, namesIn('pages'), clock())
   const ofPages = findListedHosts(pool, namesIn('hosts'), clock())
   const named = listNames.map((list) => findListings(pool, list, namesIn(list)))
-  return (await Promise.all([ofPages, ...named])).flat()
+  return (await Promise.all([paths, ofPages, ...named])).flat()
 }
 
 const NAME_CHARS_MAX = 253

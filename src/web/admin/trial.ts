@@ -1,5 +1,5 @@
 import { Router } from 'express'
-import { hasActiveJob, listBacklogs } from '../../db/jobs.ts'
+import { findLastRun, listBacklogs } from '../../db/jobs.ts'
 import { listReportersAt } from '../../db/reporters.ts'
 import { countReportsBetween } from '../../db/reports.ts'
 import { DAY_MS } from '../../durations.ts'
@@ -21,16 +21,17 @@ async function readProgress({ pool, clock }: Pick<Site, 'pool' | 'clock'>) {
   if (accounts.some(({ state }) => state === 'erasing')) return { state: 'removing', ...about }
   const now = clock()
   const span = { from: uuidFloor(first.createdAt), to: uuidFloor(new Date(now.getTime() + DAY_MS)) }
-  const [counts, [backlog], isActive] = await Promise.all([
+  const [counts, [backlog], lastRun] = await Promise.all([
     countReportsBetween(
       pool,
       accounts.map(({ id }) => id),
       span,
     ),
     listBacklogs(pool, [fillSampleReports.name], now),
-    hasActiveJob(pool, fillSampleReports.name),
+    findLastRun(pool, fillSampleReports.name),
   ])
-  const isFilling = isActive || (backlog?.ready ?? 0) + (backlog?.deferred ?? 0) > 0
+  const isFilling =
+    lastRun?.endedAt === null || (backlog?.ready ?? 0) + (backlog?.deferred ?? 0) > 0
   const reports = [...counts.values()].reduce((sum, count) => sum + count, 0)
   return { state: isFilling ? 'filling' : 'filled', ...about, reports }
 }

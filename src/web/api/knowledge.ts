@@ -24,11 +24,13 @@ export function knowledgeHandlers(site: Site) {
       if (!question)
         throw new ProblemError('bad-field', 'This is not an address, domain, host or link.')
       const listed = (await findListed(site, question.asks)).map(listedJson)
+      const [first] = listed
+      const shown = first?.list === 'pages' ? first.name : question.name
       return {
         name: question.name,
         is_listed: listed.length > 0,
         listed,
-        url: `${site.publicUrl}/lookup?q=${encodeURIComponent(question.name)}`,
+        url: `${site.publicUrl}/lookup?q=${encodeURIComponent(shown)}`,
       }
     },
     async 'read-counters'({ query: { series, ...given } }) {

@@ -16,7 +16,7 @@ import { isUuid, pageOf } from '../pages/render.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import type { Handlers } from './serve-operations.ts'
-import { linkToNext, runForCaller, reportUrl } from './submission.ts'
+import { linkToNext, refusedProblem, reportUrl, runForCaller } from './submission.ts'
 
 const LISTED_MAX = 50
 
@@ -75,7 +75,7 @@ export function searchHandlers(site: Site) {
 function clausesOf(q: string): readonly Clause[] {
   const parsed = parseSearch(q)
   if ('clauses' in parsed) return parsed.clauses
-  throw problemOfRefusal({ problems: parsed.problems.map((message) => ({ message })) })
+  throw refusedProblem(parsed.problems)
 }
 
 function foundJson(report: FoundReport, publicUrl: string) {

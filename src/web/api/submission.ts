@@ -139,8 +139,13 @@ export async function runForCaller(
 ) {
   const outcome = await runAction(action, given, site, caller)
   if (!('problems' in outcome)) return outcome
-  const sentences = outcome.problems.map(({ message }) => refusalIn('en', message).text)
-  throw new ProblemError('bad-field', sentences.join(' '))
+  throw refusedProblem(outcome.problems.map(({ message }) => message))
+}
+
+/** The problem of refused input, of which each sentence may be a `refusal`. */
+export function refusedProblem(refusals: readonly string[]): ProblemError {
+  const sentences = refusals.map((one) => refusalIn('en', one).text)
+  return new ProblemError('bad-field', sentences.join(' '))
 }
 
 /**

@@ -9,7 +9,7 @@ import {
 import { storableText } from '../../mail/text.ts'
 import type { Texts } from '../../texts/messages.ts'
 import { publicReasons, type PublicReasons } from '../../verdict/lists/judge-candidate.ts'
-import { type Listing, type ListName, listNames } from '../../verdict/lists/list.ts'
+import { listNames, type PublicListing } from '../../verdict/lists/list.ts'
 import { DECISION_DAYS, decisionDue, readListQuestion } from '../../verdict/lists/questions.ts'
 import { uuidTime } from '../../world.ts'
 import { type FormReader, readShortForm } from '../pages/form.ts'
@@ -51,11 +51,11 @@ async function sendLookup(req: Request, res: Response, site: LookupNeeds): Promi
 }
 
 /** The path of the page to request a delisting. */
-function delistPath({ list, name }: Pick<Listing, 'list' | 'name'>): string {
+function delistPath({ list, name }: Pick<PublicListing, 'list' | 'name'>): string {
   return `/lookup/delist${queryOf({ list, name })}`
 }
 
-function shownEntry(listing: Listing, texts: Texts) {
+function shownEntry(listing: PublicListing, texts: Texts) {
   const reasons = publicReasons(listing)
   return {
     ...reasons,
@@ -70,7 +70,7 @@ function shownEntry(listing: Listing, texts: Texts) {
   }
 }
 
-function isDanger({ category }: Pick<Listing, 'category'>): boolean {
+function isDanger({ category }: Pick<PublicListing, 'category'>): boolean {
   return category !== 'spam'
 }
 
@@ -80,7 +80,8 @@ function sentenceOf({ category, reportersAtLeast }: PublicReasons, texts: Texts)
 
 type Needs = Pick<Site, 'pool' | 'clock' | 'config'> & FormReader
 
-const NAME_CHARS_MAX = 253
+/** The length of the longest key of a page. */
+const NAME_CHARS_MAX = 500
 const SHORT_CHARS_MAX = 200
 const DONE_CHARS_MAX = 4_000
 const DONE_CHARS_MIN = 10
@@ -146,14 +147,14 @@ async function listingNamed(
   list: string | null | undefined,
   name: string | null | undefined,
   site: Needs,
-): Promise<Listing | undefined> {
+): Promise<PublicListing | undefined> {
   if (!isListName(list) || !name || name.length > NAME_CHARS_MAX) return undefined
   const [listing] = await findListed(site, [{ list, name: storableText(name, NAME_CHARS_MAX) }])
   return listing
 }
 
-function isListName(text: string | null | undefined): text is ListName {
-  return listNames.some((list) => list === text)
+function isListName(text: string | null | undefined): text is PublicListing['list'] {
+  return [...listNames, 'pages'].some((list) => list === text)
 }
 
 /** Redirects to the look-up page, which shows that the name is not listed. */
@@ -164,7 +165,7 @@ function sendBack(res: Response, name: string | null | undefined): void {
 function sendForm(
   req: Request,
   res: Response,
-  listing: Listing,
+  listing: PublicListing,
   { fields, faults, status }: { fields: Fields; faults: readonly string[]; status: number },
 ): void {
   const { texts } = visitOf(req)

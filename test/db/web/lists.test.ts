@@ -197,6 +197,38 @@ test('a host that is listed only for a confirmed page is shown, and a person dec
   expect(await answer.json()).toMatchObject({ listed: [{ list: 'hosts', category: 'phishing' }] })
 })
 
+test('a page that is listed by its path is found by any link to it, without a token', async () => {
+  const [token, other] = ['4f9a8b7c6d5e4f3a2b1c0d9e', '0a1b2c3d4e5f6a7b8c9d0e1f']
+  const [host, at] = ['hacked.paged.example', site.app.clock()]
+  const key = `${host}/wp-admin/*/in`
+  const page = { url: `https://${host}/wp-admin/${token}/in`, at, scope: 'path', key } as const
+  await confirmPages(site.app.pool, [
+    page,
+    { ...page, url: `https://${host}/wp-admin/x`, key: 'x' },
+  ])
+  expect(await pageOf(`/lookup?q=${host}`)).toContain('is not listed')
+  expect(await pageOf(`/lookup?q=https://${host}/about`)).toContain('is not listed')
+  const lookup = await pageOf(`/lookup?q=hxxps://${host}/wp-admin/${other}/in`)
+  expect(lookup).toContain(`${key} is listed.`)
+  expect(lookup).not.toContain(token)
+  const subject = { list: 'pages', name: key }
+  const form = `/lookup/delist?${new URLSearchParams(subject).toString()}`
+  expect(lookup).toContain(`href="${form.replace('&', '&amp;')}"`)
+  expect(await pageOf(form)).toContain(key)
+  const answer = await fetch(
+    `${site.url}/api/v1/reputation/${encodeURIComponent(`https://${host}/wp-admin/${other}/in`)}`,
+  )
+  expect(await answer.json()).toMatchObject({ listed: [{ list: 'pages', name: key }] })
+  const status = await askFor(subject)
+  expect(await pageOf(status)).toContain('A person will read your request.')
+  const requests = await pageOf('/admin/delistings', desk)
+  const id = /action="\/admin\/delistings\/([\da-f-]{36})"/.exec(requests)?.[1] ?? ''
+  expect(requests).toContain(`/admin/pages?state=confirmed&amp;host=${host}`)
+  await desk.post(`/admin/delistings/${id}`, { do: 'accept', answer: 'Repaired.', exempt: '30' })
+  expect(await pageOf(status)).toContain('Removed from the list.')
+  expect(await pageOf(`/lookup?q=https://${host}/wp-admin/${other}/in`)).toContain('is not listed')
+})
+
 test('a request that no person decides in time is shown as overdue, and warned of', async () => {
   const { pool, clock } = site.app
   await askFor({ list: 'hosts', name: 'www.hacked.example' })

@@ -35,13 +35,22 @@ test.for([
   ['*.www.bad.example', 'www.bad.example'],
   ['.www.bad.example', 'www.bad.example'],
 ] as const)('%s looks up the host and its domain', ([text, name]) => {
-  expect(readListQuestion(text)).toEqual({
-    name,
-    asks: [
-      { list: 'hosts', name },
-      { list: 'domains', name: 'bad.example' },
-    ],
-  })
+  const question = readListQuestion(text)
+  expect(question?.name).toBe(name)
+  expect(question?.asks.filter(({ list }) => list !== 'pages')).toEqual([
+    { list: 'hosts', name },
+    { list: 'domains', name: 'bad.example' },
+  ])
+})
+
+test.for([
+  ['hxxps://www.bad[.]example/path?a=1', 'https://www.bad.example/path?a=1'],
+  ['www.bad.example/path', 'www.bad.example/path'],
+  ['https://www.bad.example/', 'https://www.bad.example/'],
+  ['www.bad.example', undefined],
+] as const)('%s looks up the page %s', ([text, page]) => {
+  const asks = readListQuestion(text)?.asks.filter(({ list }) => list === 'pages')
+  expect(asks?.map(({ name }) => name)).toEqual(page === undefined ? [] : [page])
 })
 
 test('names in other scripts are looked up in their DNS form', () => {
