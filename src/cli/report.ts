@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { buffer } from 'node:stream/consumers'
 import { reasonOf, UsageError } from '../errors.ts'
 import { containerOf, type Unpacked, unpackFile } from '../mail/containers/unpack-file.ts'
+import { jsonOf } from '../mail/text.ts'
 import type { ChoiceName } from '../reports/message-refusal.ts'
 import type { Terminal } from '../processes/add-account.ts'
 
@@ -189,7 +190,7 @@ async function post(path: string, { url, token, headers, body }: Posted) {
   })
   const { status, ok: isTaken } = answer
   const text = await answer.text()
-  const said = (isObject(text) ? JSON.parse(text) : {}) as Record<string, unknown>
+  const said = Object(jsonOf(text)) as Record<string, unknown>
   const [id = '', messageId = '', title = '', detail = ''] = [
     'id',
     'message_id',
@@ -208,13 +209,4 @@ async function post(path: string, { url, token, headers, body }: Posted) {
 function networkReasonOf(error: unknown): string {
   const { cause = error } = error as Error
   return cause instanceof AggregateError ? reasonOf(cause.errors[0]) : reasonOf(cause)
-}
-
-function isObject(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text)
-    return value !== null && typeof value === 'object'
-  } catch {
-    return false
-  }
 }

@@ -5,6 +5,7 @@ import { parseHeader } from './header.ts'
 import { CLASS_FIELD, type FeedbackType, feedbackTypes, parseFeedbackReport } from './mail-parts.ts'
 import { findLeaf, leafText, readMime } from './mime-leaves.ts'
 import { boundaryOf } from './part-fields.ts'
+import { jsonOf } from './text.ts'
 import { decodeTransfer } from './transfer-encoding.ts'
 
 /** A feedback report, or a digest of several, that we composed, with its parts. */
@@ -79,15 +80,6 @@ function fieldsOf(raw: Buffer): Map<string, string> {
     ['Arrival-Date', report.timestamp],
     ['Incidents', String(report.recipient_count ?? 1)],
   ])
-}
-
-/** Parses JSON; undefined if it is cut off. */
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 const xarfFacts = z.object({

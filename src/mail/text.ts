@@ -159,3 +159,12 @@ export function tidied(text: string): string {
     .join('\n')
     .trim()
 }
+
+/** Parses JSON; undefined for any other text. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -3,6 +3,7 @@ import { appendFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/prom
 import path from 'node:path'
 import { z } from 'zod'
 import type { Config } from '../config.ts'
+import { jsonOf } from '../mail/text.ts'
 import { systemRandom } from '../world.ts'
 
 /** The first accounts of an instance and their passwords; only a demo has a reporter. */
@@ -107,14 +108,6 @@ export async function notedPartHeartbeats(dataDir: string): Promise<string[]> {
   const text = await readFile(path.join(dataDir, PARTS), 'utf8').catch(() => '')
   const ids = z.array(z.uuid()).safeParse(jsonOf(text))
   return ids.success ? ids.data : []
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** Stores the URL of the embedded PostgreSQL, so that commands can connect while `start` runs. */

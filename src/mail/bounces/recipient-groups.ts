@@ -1,6 +1,7 @@
 import { domainOf } from '../address.ts'
 import { decodeHeaderText } from '../encoded-word.ts'
 import { fieldValue, type HeaderField, parseHeader } from '../header.ts'
+import { jsonOf } from '../text.ts'
 import { statusIn } from './codes.ts'
 import type { BounceReason } from './reasons.ts'
 
@@ -226,12 +227,8 @@ function recipientEvents(about: Json, key: string): DeliveryEvent[] {
 function jsonIn(text: string): Json | undefined {
   for (const end of [text.length, text.indexOf('\n\n'), text.lastIndexOf('}') + 1]) {
     if (end <= 0) continue
-    try {
-      const read: unknown = JSON.parse(text.slice(0, end).replace(/=?\r?\n/g, ''))
-      if (typeof read === 'object' && read !== null && !Array.isArray(read)) return read as Json
-    } catch {
-      continue
-    }
+    const read = jsonOf(text.slice(0, end).replace(/=?\r?\n/g, ''))
+    if (typeof read === 'object' && read !== null && !Array.isArray(read)) return read as Json
   }
   return undefined
 }

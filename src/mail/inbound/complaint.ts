@@ -5,6 +5,7 @@ import { fieldValue, fieldValues, type HeaderField, parseHeader } from '../heade
 import { messageAtStart } from '../message.ts'
 import { leafBytes, type MimeLeaf, readMime } from '../mime-leaves.ts'
 import { headerTypes, mayHoldMessage, messageTypes } from '../returned-message.ts'
+import { jsonOf } from '../text.ts'
 
 /** A complaint of somebody else about a message, as the message and the kind of the report. */
 export type Complaint = { message: Buffer; kind: 'spam' | 'phishing' | 'not-spam' }
@@ -162,11 +163,7 @@ function xarfIn(leaf: MimeLeaf): Statement | undefined {
 }
 
 function jsonIn(leaf: MimeLeaf): unknown {
-  try {
-    return JSON.parse(leafBytes(leaf)?.toString('utf8') ?? '')
-  } catch {
-    return undefined
-  }
+  return jsonOf(leafBytes(leaf)?.toString('utf8') ?? '')
 }
 
 function isMessageType(type: string): boolean {

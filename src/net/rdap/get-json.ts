@@ -1,6 +1,7 @@
 import { retryAfter } from '../../durations.ts'
 import { isPublicName } from '../../mail/address.ts'
 import { addressScope, type IpAddress, parseIp } from '../../mail/ip.ts'
+import { jsonOf } from '../../mail/text.ts'
 import type { Fetch } from '../guarded-http.ts'
 
 /**
@@ -100,7 +101,10 @@ export async function getJson(url: URL, tools: RequestTools): Promise<JsonAnswer
     }
     const text = await readBounded(answer, bodyBytesMax)
     if (text === undefined) return { is: 'unreadable', why: 'the answer is too long' }
-    return parsed(text)
+    const json = jsonOf(text)
+    return json === undefined
+      ? { is: 'unreadable', why: 'the answer is not JSON' }
+      : { is: 'json', json }
   } catch {
     const why = signal.aborted ? 'no answer came in time' : 'the connection failed'
     return { is: 'failed', why }
@@ -135,12 +139,4 @@ async function readBounded(answer: Response, bytesMax: number): Promise<string |
     chunks.push(chunk)
   }
   return new TextDecoder().decode(Buffer.concat(chunks))
-}
-
-function parsed(text: string): JsonAnswer {
-  try {
-    return { is: 'json', json: JSON.parse(text) as unknown }
-  } catch {
-    return { is: 'unreadable', why: 'the answer is not JSON' }
-  }
 }

@@ -1,4 +1,5 @@
 import type { BlacklistEntry } from '../../mail/dnsbl.ts'
+import { jsonOf } from '../../mail/text.ts'
 import type { MessageFeatures } from '../../pieces/features/features.ts'
 import type { WrittenTexts } from '../../pieces/written-texts.ts'
 import type { SendingRecord } from '../reputation/sending.ts'
@@ -191,7 +192,7 @@ export function packFacts(facts: Facts): Buffer {
  * is empty, and a fact that no longer exists is dropped. Never throws.
  */
 export function unpackFacts(packed: Buffer): Facts {
-  const sparse = parsed(packed)
+  const sparse = jsonOf(packed.toString())
   const facts: Record<string, Readonly<Record<string, FactValue>>> = { ...emptyFacts() }
   for (const [group, types] of groups) {
     const its = membersOf(sparse, group)
@@ -209,14 +210,6 @@ export function unpackFacts(packed: Buffer): Facts {
 function isEmpty(value: FactValue): boolean {
   if (typeof value === 'object') return value.length === 0
   return value === false || value === 0 || value === '' || Number.isNaN(value)
-}
-
-function parsed(packed: Buffer): unknown {
-  try {
-    return JSON.parse(packed.toString())
-  } catch {
-    return undefined
-  }
 }
 
 function membersOf(value: unknown, name: string): Record<string, unknown> | undefined {
