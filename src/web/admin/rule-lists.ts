@@ -13,6 +13,7 @@ import { dryRunReports } from '../../verdict/rules/dry-run.ts'
 import { ruleListBounds, ruleListKinds } from '../../verdict/rules/rule-lists.ts'
 import { readForm } from '../pages/form.ts'
 import { visitOf } from '../pages/visit.ts'
+import { refusalIn } from '../../texts/phrases.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { listPage, textParam } from './list-page.ts'
@@ -93,8 +94,10 @@ function tryEntries(site: Site) {
     const show = (problems: readonly string[], tried?: TriedEntries) =>
       sendTried(req, res, { list, form, problems, tried })
     const read = await readEntries(site.pool, list.name, form['entries'] ?? '')
-    if ('problems' in read) return show(read.problems.map(({ message }) => message))
-    if (isTrying) return show([visitOf(req).texts('editor.busy')])
+    const { language, texts } = visitOf(req)
+    if ('problems' in read)
+      return show(read.problems.map(({ message }) => refusalIn(language, message).text))
+    if (isTrying) return show([texts('editor.busy')])
     isTrying = true
     try {
       const options = { last: dryRunReports.usual, isOver: () => res.destroyed }

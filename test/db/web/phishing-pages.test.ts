@@ -63,7 +63,7 @@ test('several pages are confirmed together, but none of a brand', async () => {
     body: form,
   })
   expect(answer.status).toBe(422)
-  expect(await answer.text()).toContain('www.paypal.com is never accused')
+  expect(await answer.text()).toContain('www.paypal.com: this is a well-known site.')
   expect(await Promise.all(ids.map(stateOf))).toEqual(['confirmed', 'confirmed', 'seen'])
 })
 

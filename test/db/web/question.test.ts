@@ -79,7 +79,7 @@ test('a machine of the reporter is trusted, and the report is analyzed again', a
     answer: 'yes',
     relay: '192.0.2.10',
   })
-  expect(answer.headers.get('location')).toBe(`/reports/${id}`)
+  expect(answer.headers.get('location')).toBe(`/reports/${id}?done=1`)
   expect(await asking.relaysOf(person)).toEqual(['192.0.2.10/32 set'])
   for (const one of [id, other]) {
     expect(await asking.stands(person, one)).toMatchObject({ status: 'received', origin: null })
