@@ -7,7 +7,7 @@ test.for(['0.0.0.0/0', '10.0.0.0/7', '::/0', '2000::/11'])(
   'no abuse desk answers for %s, but "nobody" may be set',
   (cidr) => {
     expect(readOverride({ ...nothing, cidr, abuse: 'abuse@one.example' })).toEqual({
-      faults: ['The block is too wide for one abuse contact.'],
+      faults: ['refused.block-wide'],
     })
     expect(readOverride({ ...nothing, cidr, abuse: 'none' })).toMatchObject({ isMuted: true })
     expect(readOverride({ ...nothing, cidr, name: 'Everything' })).toMatchObject({ contacts: [] })
