@@ -15,7 +15,7 @@ test('start on an empty folder works until Ctrl-C; npm start continues until SIG
   const first = await untilRunning(here.start())
   const { admin, reporter } = await here.accounts()
   const kept = path.join(here.dataDir, 'accounts.json')
-  for (const word of ['/report', '/admin/outbox', 'not sent', admin.email, reporter.email, kept]) {
+  for (const word of [here.url, 'No mail is sent', admin.email, reporter.email, kept]) {
     expect(first.said()).toContain(word)
   }
   expect((await stat(kept)).mode & 0o777).toBe(0o600)

@@ -110,7 +110,7 @@ test('reports are found by id, subject, author, origin and state', async () => {
   expect(await finds('from:offers@shop.example state:failed')).toBe(false)
   const wrong = await desk.get('/admin/reports?q=origin:mx+id:7')
   expect(wrong.status).toBe(422)
-  expect(await wrong.text()).toContain('&quot;mx&quot; is not an IP address')
+  expect(await wrong.text()).toContain('“mx” is not an IP address')
   expect((await desk.get('/admin/reports?q=%00%22a%27%28%5C%22')).status).toBe(200)
 })
 

@@ -225,7 +225,7 @@ test('a page that is listed by its path is found by any link to it, without a to
   const id = /action="\/admin\/delistings\/([\da-f-]{36})"/.exec(requests)?.[1] ?? ''
   expect(requests).toContain(`/admin/pages?state=confirmed&amp;host=${host}`)
   await desk.post(`/admin/delistings/${id}`, { do: 'accept', answer: 'Repaired.', exempt: '30' })
-  expect(await pageOf(status)).toContain('Removed from the list.')
+  expect(await pageOf(status)).toContain('Request granted.')
   expect(await pageOf(`/lookup?q=https://${host}/wp-admin/${other}/in`)).toContain('is not listed')
 })
 
