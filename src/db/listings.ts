@@ -1,4 +1,4 @@
-import sql, { bulk } from 'sql-template-tag'
+import sql, { bulk, raw } from 'sql-template-tag'
 import type { Listing, ListName, PublicListing } from '../verdict/lists/list.ts'
 import { uuidFloor, uuidTime } from '../world.ts'
 import { lockClasses } from './lock-keys.ts'
@@ -181,16 +181,18 @@ export async function countDelistings(
 }
 
 /**
- * Returns a page of delisting requests, newest first; `before` is the last id of the previous page.
+ * Returns a page of delisting requests; `after` is the last id of the previous page. Open requests
+ * come in the order in which they are due, others newest first.
  */
 export function listDelistings(
   db: Db,
-  page: { state: DelistingState; before: string | undefined; limit: number },
+  { state, after, limit }: { state: DelistingState; after: string | undefined; limit: number },
 ): Promise<DelistingRequest[]> {
+  const [beyond, order] = state === 'open' ? [raw('>'), raw('asc')] : [raw('<'), raw('desc')]
   return rowsOf(db)`
     select ${REQUEST_COLUMNS} from delisting_requests
-    where state = ${page.state} and (${page.before}::uuid is null or id < ${page.before}::uuid)
-    order by id desc limit ${page.limit}`
+    where state = ${state} and (${after}::uuid is null or id ${beyond} ${after}::uuid)
+    order by id ${order} limit ${limit}`
 }
 
 /** Returns when the oldest delisting request was sent that a person has to decide about. */

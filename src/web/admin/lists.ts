@@ -36,7 +36,7 @@ export function delistingAdminRoutes(site: Site): Router {
     view: 'admin/lists/delistings',
     title: 'delistings.title',
     filters,
-    cursor: { before: uuidParam },
+    cursor: { after: uuidParam },
     read: async (page) => {
       const rows = await listDelistings(site.pool, page)
       const listings = await listingsOf(rows, site)
@@ -48,7 +48,7 @@ export function delistingAdminRoutes(site: Site): Router {
         return { ...row, kind, listing, pages: pages[at], askedAt, dueAt: decisionDue(askedAt) }
       })
     },
-    next: ({ id }) => ({ before: id }),
+    next: ({ id }) => ({ after: id }),
     linesMax: DECISIONS_SHOWN,
     data: () => ({ states, days: DECISION_DAYS, terms: exemptionTerms, now: site.clock() }),
     form: {

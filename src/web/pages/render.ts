@@ -110,12 +110,15 @@ const eta = new Eta({
   autoTrim: [false, 'nl'],
 })
 
+type OwnName = 'message' | 'number' | 'say' | 'show' | 'when' | 'whenDay'
+
 /** A page: its template under `views`, its title and the template's data. */
 export type Page = {
   view: string
   title: string
   status?: number
-  data?: object
+  /** The names of what `sendPage` adds would be lost. */
+  data?: Readonly<Record<string, unknown>> & Readonly<Partial<Record<OwnName, never>>>
   /** Stored sentences speak of reporters. */
   isForOperators?: true
   /** Changes the page before it is sent. */

@@ -128,16 +128,16 @@ function errorPages(site: Pick<Site, 'log' | 'config'> & FormReader) {
       if (name !== 'www-authenticate') res.setHeader(name, value)
     }
     const isFramed = hasFrame(req)
-    const number = status === 500 ? headers['x-request-id'] : undefined
+    const requestId = status === 500 ? headers['x-request-id'] : undefined
     const said = refusalIn(language, detail)
     // Operators understand what programs are told, of which some exists in English only.
-    const isDetailed = isFramed && said.lang === undefined && number === undefined
+    const isDetailed = isFramed && said.lang === undefined && requestId === undefined
     const send = isFramed ? sendAdminPage : sendPage
     send(req, res, {
       view: 'pages/error',
       title: texts('error.title'),
       status,
-      data: { sentence: isDetailed ? said.text : texts(`problems.${problem}`), number },
+      data: { sentence: isDetailed ? said.text : texts(`problems.${problem}`), requestId },
     })
   }
 }
