@@ -4,7 +4,7 @@ import { fieldValue, type HeaderField, parseHeader } from './header.ts'
 import { findLeaf, leafBytes, type MimeMessage, readMime } from './mime-leaves.ts'
 import { composeEncodedWords, foldText, unfoldField, utf8Words } from './seven-bit.ts'
 import { cleanLine } from './text.ts'
-import { encodeTransfer } from './transfer-encoding.ts'
+import { decodeTransfer, encodeTransfer, transferEncoding } from './transfer-encoding.ts'
 
 /** The feedback types we send (RFC 5965 §7.3, RFC 6430), each with a description for people. */
 export const feedbackTypes = {
@@ -260,6 +260,22 @@ export function textPart(text: string): string {
   const encoded = encodeTransfer(Buffer.from(lines).toString('latin1'), 'quoted-printable')
   const type = 'Content-Type: text/plain; charset=utf-8\r\n'
   return `${type}Content-Transfer-Encoding: quoted-printable\r\n\r\n${encoded}`
+}
+
+/** Returns the decoded text of a mail that we composed: of its first `textPart`. */
+export function firstTextPart(raw: Buffer): Buffer {
+  const start = raw.indexOf('\r\nContent-Type: text/plain')
+  const end = start < 0 ? -1 : raw.indexOf('\r\n\r\n', start)
+  if (end < 0) return Buffer.of()
+  const header = raw.subarray(start, end).toString('latin1')
+  const delimiter = raw.subarray(raw.lastIndexOf('\r\n', start - 1), start)
+  const isPart = delimiter.indexOf('\r\n--') === 0
+  const after = isPart ? raw.indexOf(delimiter, end) : -1
+  const content = raw.subarray(end + 4, after < 0 ? raw.length : after)
+  return decodeTransfer(
+    content,
+    transferEncoding(/^Content-Transfer-Encoding: (.*)$/m.exec(header)?.[1]),
+  )
 }
 
 const LINE_CHARS_MAX = 900

@@ -142,15 +142,6 @@ function spelled(character: string): string {
   return `\u2039U+${code.toString(16).toUpperCase().padStart(4, '0')}\u203a`
 }
 
-/** Returns the text part of a mail that we composed: its first part, which is 7-bit text. */
-export function firstTextPart(raw: Buffer): Buffer {
-  const part = raw.indexOf('\r\nContent-Type: text/plain')
-  const from = part < 0 ? -1 : raw.indexOf('\r\n\r\n', part)
-  if (from < 0) return Buffer.of()
-  const to = raw.indexOf('\r\n--', from + 4)
-  return raw.subarray(from + 4, to < 0 ? raw.length : to)
-}
-
 /** Leaves one blank line of several, and no blanks at the ends of lines. */
 export function tidied(text: string): string {
   const lines = text.split('\n').map((line) => line.trimEnd())

@@ -1,7 +1,8 @@
 import { type Request, Router } from 'express'
 import { parseHeader } from '../../mail/header.ts'
 import { fieldsOf } from '../../mail/message.ts'
-import { firstTextPart, shownBytes, shownText } from '../../mail/text.ts'
+import { firstTextPart } from '../../mail/mail-parts.ts'
+import { shownBytes, shownText } from '../../mail/text.ts'
 import { listConsumers } from '../../db/consumers.ts'
 import {
   type Feedback,

@@ -1,6 +1,7 @@
 import { type Request, type Response, Router } from 'express'
 import { domainOf } from '../../mail/address.ts'
-import { firstTextPart, shownBytes, shownText } from '../../mail/text.ts'
+import { firstTextPart } from '../../mail/mail-parts.ts'
+import { shownBytes, shownText, tidied } from '../../mail/text.ts'
 import type { KeptAnalysis } from '../../db/analyses.ts'
 import { type Feedback, findFeedback, listFeedback } from '../../db/feedback-reports.ts'
 import { findOwnReport } from '../../db/own-reports.ts'
@@ -261,7 +262,7 @@ export async function sendMessageText(
 
 /** Text in which no program recognizes a link: `hxxps://www[.]example[.]com/`. */
 function harmless(text: string): string {
-  return shownText(text, SHOWN_BYTES_MAX).replaceAll(
+  return shownText(tidied(text), SHOWN_BYTES_MAX).replaceAll(
     /\bhtt(ps?:\/\/)([^\s/]{1,300})/gi,
     (_, rest: string, host: string) => `hxx${rest}${host.replaceAll('.', '[.]')}`,
   )

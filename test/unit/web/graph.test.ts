@@ -25,10 +25,10 @@ test('the areas of parts lie on each other, and their sum fits below the highest
   const parts = [series('api', [1, 2, 0, 4]), series('form', [3, 0, 0, 6])]
   const { lines, sets, sums } = graph({
     ...{ ...options, shape: 'areas', series: parts },
-    sum: { name: 'Together', figures: [] },
+    sum: { name: 'Total', figures: [] },
   })
   expect(lines.map(({ text }) => text)).toEqual(['0', '5', '10'])
-  expect(sums).toEqual({ name: 'Together', values: '4|2|0|10' })
+  expect(sums).toEqual({ name: 'Total', values: '4|2|0|10' })
   // The sum is drawn first, and the lower area over it. A tenth of the height is 100.
   expect(sets.map(({ name, area }) => [name, area])).toEqual([
     ['form', 'M0 600h10l20 200 20 200 20 -1000h10V1000h-80z'],
