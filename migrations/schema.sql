@@ -446,6 +446,20 @@ create table contact_corrections (
 create index contact_corrections_cidr_idx on contact_corrections USING spgist (cidr);
 create index contact_corrections_until_idx on contact_corrections (until);
 
+-- contact_overrides: local
+create table contact_overrides (
+  role text not null,
+  name text not null,
+  contacts text[] not null,
+  is_muted boolean not null,
+  note text,
+  set_by uuid,
+  set_at timestamp with time zone not null,
+  constraint contact_overrides_pkey PRIMARY KEY (role, name),
+  constraint contact_overrides_muted CHECK ((is_muted = (cardinality(contacts) = 0))),
+  constraint contact_overrides_role_known CHECK ((role = ANY (ARRAY['platform'::text, 'registrar'::text])))
+);
+
 -- counted_reports: distributed by shard
 create table counted_reports (
   id uuid not null,
@@ -1143,11 +1157,12 @@ create table page_notices (
   exact_number smallint,
   withdrawal_number smallint,
   disowned_at timestamp with time zone,
+  is_override boolean not null default false,
   constraint page_notices_pkey PRIMARY KEY (page_id, contact),
   constraint page_notices_page_fkey FOREIGN KEY (page_id) REFERENCES pages(id) ON DELETE CASCADE,
   constraint page_notices_queued_whole CHECK ((((state = 'queued'::text) = (report_id IS NOT NULL)) AND ((report_id IS NULL) = (number IS NULL)) AND ((report_id IS NULL) = (queued_at IS NULL)))),
   constraint page_notices_role_known CHECK ((role = ANY (ARRAY['platform'::text, 'redirector'::text, 'host'::text, 'cdn'::text, 'registrar'::text, 'partner'::text]))),
-  constraint page_notices_state_known CHECK ((state = ANY (ARRAY['spare'::text, 'barred'::text, 'shown'::text, 'queued'::text])))
+  constraint page_notices_state_known CHECK ((state = ANY (ARRAY['spare'::text, 'barred'::text, 'shown'::text, 'muted'::text, 'queued'::text])))
 );
 create index page_notices_feedback_idx on page_notices (report_id, number);
 create index page_notices_queued_idx on page_notices (queued_at);

@@ -5,6 +5,7 @@ import * as consumers from '../../src/feedback/consumer-actions.ts'
 import { endContract, setContract } from '../../src/feedback/consumer-actions.ts'
 import { acceptEnrollment, refuseEnrollment } from '../../src/feedback/consumer-actions.ts'
 import { answerForDesk, handleMail } from '../../src/feedback/inbox-actions.ts'
+import { setContact, unsetContact } from '../../src/feedback/contact-actions.ts'
 import { disablePartner, enablePartner } from '../../src/feedback/partner-actions.ts'
 import {
   removeNetworkCorrection,
@@ -71,6 +72,7 @@ import { shippedRules } from '../../test/support/shipped-rules.ts'
 /** The actions of the pages that are in all languages. */
 const actions: Pick<Action, 'name' | 'messages'>[] = [
   ...[enablePartner, disablePartner, pages.confirmPage, pages.clearPage, pages.undecidePage],
+  ...[setContact, unsetContact],
   ...[addMailSource, removeSource, publishStatistics],
   ...[...Object.values(queues), demoteWaiting, retryDeadLetters],
   ...[...Object.values(health), retryMail, releaseHeld, resendRefused, keepSearch, forgetSearch],

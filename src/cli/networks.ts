@@ -3,7 +3,7 @@ import { type FoundLayer, listLayers, listOverrides, listSources } from '../db/n
 import { dateOf } from '../durations.ts'
 import { dropNetworks, setNetwork, unsetNetwork } from '../feedback/network-actions.ts'
 import { parseIp } from '../mail/ip.ts'
-import { mergeLayers, NO_CONTACT } from '../origin/networks.ts'
+import { mergeLayers, NO_CONTACT, overriddenContacts } from '../origin/networks.ts'
 import { columns, defineQuery, type Operations } from './command.ts'
 
 const OVERRIDES_MAX = 10_000
@@ -83,8 +83,8 @@ export const operations: Operations = [
 
 type LayerFields = Pick<FoundLayer, 'asn' | 'name' | 'country' | 'contacts' | 'isMuted'>
 
-function describeOverride({ asn, name, country, contacts, isMuted }: LayerFields): string {
-  const abuse = isMuted ? NO_CONTACT : contacts.join(', ')
+function describeOverride({ asn, name, country, ...said }: LayerFields): string {
+  const abuse = overriddenContacts(said)
   const parts = [asn === null ? '' : `AS${asn}`, name ?? '', country ?? '']
   return [...parts.filter((part) => part !== ''), ...(abuse ? [`abuse: ${abuse}`] : [])].join(', ')
 }

@@ -52,6 +52,8 @@ export const auditActions = [
   'undecide page',
   'enable partner',
   'disable partner',
+  'set contact',
+  'unset contact',
   'set marketer',
   'remove marketer',
   'dismiss marketer proposal',

@@ -5,7 +5,7 @@ import type { Page } from './pages.ts'
 import type { Db } from './pool.ts'
 import { numberOf, rowsOf, valuesOf } from './rows.ts'
 
-export type PageNoticeState = 'spare' | 'barred' | 'shown' | 'queued'
+export type PageNoticeState = 'spare' | 'barred' | 'shown' | 'muted' | 'queued'
 
 /** Somebody who can stop a page; see the table for the states. */
 export type PageNotice = {
@@ -17,6 +17,8 @@ export type PageNotice = {
   /** The addresses of the host in the network. */
   ips: readonly string[]
   state: PageNoticeState
+  /** Whether an operator set the contact. */
+  isOverride: boolean
   place: number
   queuedAt: Date | null
   /** The feedback report that is the notice. */
@@ -26,8 +28,8 @@ export type PageNotice = {
 }
 
 const columns = sql`page_id as "pageId", contact, role, name,
-  ips::text[] as ips, state, place, queued_at as "queuedAt", report_id as "reportId", number,
-  withdrawal_number as "withdrawalNumber"`
+  ips::text[] as ips, state, is_override as "isOverride", place, queued_at as "queuedAt",
+  report_id as "reportId", number, withdrawal_number as "withdrawalNumber"`
 
 /** Returns those who can stop a page, in the order in which they are asked. */
 export function listPageNotices(db: Db, pageId: string): Promise<PageNotice[]> {
@@ -40,16 +42,18 @@ export async function insertPageNotices(
   tx: Db,
   notices: readonly Pick<
     PageNotice,
-    'pageId' | 'contact' | 'role' | 'name' | 'ips' | 'state' | 'place'
+    'pageId' | 'contact' | 'role' | 'name' | 'ips' | 'state' | 'isOverride' | 'place'
   >[],
   foundAt: Date,
 ): Promise<void> {
   if (notices.length === 0) return
   const values = notices.map((one) => [
-    ...[one.pageId, one.contact, one.role, one.name, one.ips, one.state, one.place, foundAt],
+    ...[one.pageId, one.contact, one.role, one.name, one.ips, one.state, one.isOverride],
+    ...[one.place, foundAt],
   ])
   await tx.query(sql`
-    insert into page_notices (page_id, contact, role, name, ips, state, place, found_at)
+    insert into page_notices
+      (page_id, contact, role, name, ips, state, is_override, place, found_at)
     values ${bulk(values)} on conflict (page_id, contact) do nothing`)
 }
 

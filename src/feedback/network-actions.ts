@@ -10,7 +10,12 @@ import {
 } from '../db/networks.ts'
 import { parseBlock } from '../mail/ip-blocks.ts'
 import { storableText } from '../mail/text.ts'
-import { manualSource, NO_CONTACT, overrideFields, readOverride } from '../origin/networks.ts'
+import {
+  manualSource,
+  overriddenContacts,
+  overrideFields,
+  readOverride,
+} from '../origin/networks.ts'
 import { refusal } from '../phrase.ts'
 
 const FIELD_CHARS_MAX = 1_000
@@ -56,9 +61,9 @@ export const setNetwork = defineAction({
     const override = readOverride({ ...(known ? overrideFields(known) : empty), ...given, cidr })
     if ('faults' in override) return { problems: override.faults.map((message) => ({ message })) }
     await putOverride(tx, override, at)
-    const { asn, name, country, contacts, isMuted } = override
+    const { asn, name, country } = override
     const said = [
-      `abuse ${isMuted ? NO_CONTACT : contacts.join(', ') || 'from the imported tables'}`,
+      `abuse ${overriddenContacts(override) || 'from the imported tables'}`,
       ...(name === null ? [] : [`name ${name}`]),
       ...(asn === null ? [] : [`AS${asn}`]),
       ...(country === null ? [] : [country]),

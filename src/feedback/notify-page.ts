@@ -1,10 +1,12 @@
 import type { WorkApp } from '../app.ts'
 import { listConsumers } from '../db/consumers.ts'
+import { listContactOverrides } from '../db/contact-overrides.ts'
 import {
   countPageNotices,
   insertPageNotices,
   listDisowning,
   listPageNotices,
+  type PageNoticeState,
 } from '../db/page-notices.ts'
 import { loadPage, type Page } from '../db/pages.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
@@ -12,7 +14,7 @@ import { DAY_MS, HOUR_MS } from '../durations.ts'
 import { accusable } from '../phishing/accusable.ts'
 import type { FoundPage } from '../phishing/find-pages.ts'
 import { lookUpPage } from '../phishing/look-up-page.ts'
-import type { HostNetwork, Stopper } from '../phishing/stoppers.ts'
+import { type HostNetwork, type Stopper, withOverrides } from '../phishing/stoppers.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { ownNamesOf } from '../verdict/lists/spare.ts'
 import { placeInScope } from '../verdict/site-scope.ts'
@@ -124,33 +126,42 @@ async function lookUp(
 /**
  * Stores who can stop a page. Forms and addresses with weak sources are only shown to operators,
  * who confirm an address by enrolling it; so is everybody but networks and partners in an
- * installation that forwards to certain networks only.
+ * installation that forwards to certain networks only. What operators set for registrars and
+ * platforms takes precedence over what was found.
  */
 async function keepStoppers(
   tx: Db,
   page: Page,
-  stoppers: readonly Stopper[],
+  found: readonly Stopper[],
   { config, clock }: Needs,
 ): Promise<void> {
   const now = clock()
+  const stoppers = withOverrides(found, await listContactOverrides(tx))
   const addresses = stoppers.flatMap((one) => one.addresses.map((address) => address.toLowerCase()))
   const consumers = await listConsumers(tx, addresses)
   const isConfirmed = (contact: string) => (consumers.get(contact)?.enrolledAt ?? null) !== null
   const disowning = await listDisowning(tx, page.host, new Date(now.getTime() - DISOWNED_MS))
-  const rows = stoppers.flatMap(({ role, name, addresses, form, isUnconfirmed, ips = [] }) => {
+  const rows = stoppers.flatMap(({ role, name, addresses, form, override, ...one }) => {
     const isOutside = config.forwardScope !== undefined && role !== 'host' && role !== 'partner'
-    const mails = addresses.map((address) => {
-      const contact = address.toLowerCase()
-      if (disowning.has(contact)) return { contact, state: 'barred' as const }
-      const isShown = isOutside || (isUnconfirmed === true && !isConfirmed(contact))
-      return { contact, state: isShown ? ('shown' as const) : ('spare' as const) }
+    const stateOf = (contact: string): PageNoticeState => {
+      if (override === 'muted') return 'muted'
+      if (contact === form) return 'shown'
+      if (disowning.has(contact)) return 'barred'
+      const isShown = isOutside || (one.isUnconfirmed === true && !isConfirmed(contact))
+      return isShown ? 'shown' : 'spare'
+    }
+    const mails = addresses.map((address) => address.toLowerCase())
+    return [...mails, ...(form === undefined ? [] : [form])].map((contact) => {
+      const isOverride = override === 'contacts' && contact !== form
+      return { contact, state: stateOf(contact), role, name, ips: one.ips ?? [], isOverride }
     })
-    const forms = form === undefined ? [] : [{ contact: form, state: 'shown' as const }]
-    return [...mails, ...forms].map((one) => ({ ...one, role, name, ips }))
   })
   const notices = rows.map((row, at) => {
     return { ...row, pageId: page.id, place: row.role === 'partner' ? PARTNERS_PLACE + at : at }
   })
-  const distinct = new Map(notices.toReversed().map((one) => [one.contact, one]))
+  // The first with a contact counts, and those who are muted come last.
+  const isMuted = ({ state }: (typeof notices)[number]) => Number(state === 'muted')
+  const last = notices.toReversed().toSorted((one, other) => isMuted(other) - isMuted(one))
+  const distinct = new Map(last.map((one) => [one.contact, one]))
   await insertPageNotices(tx, [...distinct.values()], now)
 }

@@ -5,7 +5,7 @@ import type { Db } from '../db/pool.ts'
 import type { AnswerKind } from '../mail/verp.ts'
 
 /** Somebody who can stop a page, and what became of the notice, as operators see it. */
-export type ShownNotice = Pick<PageNotice, 'contact' | 'role' | 'name'> & {
+export type ShownNotice = Pick<PageNotice, 'contact' | 'role' | 'name' | 'isOverride'> & {
   /** Whether the contact is a form, where an operator has to write. */
   isForm: boolean
   /** The state of the notice if there is one; see `PageNotice` otherwise. */
@@ -26,11 +26,11 @@ export async function readNotices(db: Db, pageId: string): Promise<ShownNotice[]
     ids.length > 0 ? listAnswers(db, ids) : [],
   ])
   return notices.map((notice) => {
-    const { contact, role, name, state, reportId, number, queuedAt } = notice
+    const { contact, role, name, isOverride, state, reportId, number, queuedAt } = notice
     const key = reportId !== null && number !== null ? { reportId, number } : undefined
     const its = feedbackOf(notice)
     return {
-      ...{ contact, role, name, key, isForm: !contact.includes('@') },
+      ...{ contact, role, name, isOverride, key, isForm: !contact.includes('@') },
       state: state === 'queued' ? (its?.state ?? 'gone') : state,
       at: its?.finishedAt ?? queuedAt,
       answers: answers

@@ -10,6 +10,18 @@ import { evidenceOf, type XarfEvidence, type XarfHead, xarfHead, xarfParts } fro
 export type StopperRole = 'platform' | 'redirector' | 'host' | 'cdn' | 'registrar' | 'partner'
 
 /**
+ * What operators decided about a registrar or platform: its contacts, the best first, or that no
+ * notices are sent.
+ */
+export type ContactOverride = {
+  role: 'platform' | 'registrar'
+  name: string
+  /** Empty if muted. */
+  contacts: readonly string[]
+  isMuted: boolean
+}
+
+/**
  * Why the address of a page is exact: several reporters received it, its reporter agreed, or no
  * part of it could identify a reporter. `coded`: it is not exact.
  */

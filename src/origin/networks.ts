@@ -133,28 +133,52 @@ export type OverrideFields = Record<'cidr' | 'abuse' | 'name' | 'asn' | 'country
 export const NO_CONTACT = 'none'
 
 /**
+ * Parses the contacts that a person entered in place of others: addresses separated by commas, or
+ * `none`, which mutes. An empty text gives no contacts.
+ */
+export function readOverriddenContacts(
+  text: string,
+): Pick<NetworkOverride, 'contacts' | 'isMuted'> | { fault: string } {
+  if (text.trim().toLowerCase() === NO_CONTACT) return { contacts: [], isMuted: true }
+  const contacts = readContacts(text)
+  if (!contacts) return { fault: refusal('refused.contacts', { none: NO_CONTACT }) }
+  return { contacts, isMuted: false }
+}
+
+/** Formats contacts as a person would enter them. */
+export function overriddenContacts({
+  contacts,
+  isMuted,
+}: {
+  contacts: readonly string[]
+  isMuted: boolean
+}): string {
+  return isMuted ? NO_CONTACT : contacts.join(', ')
+}
+
+/**
  * Parses an override that a person entered: `abuse` contains addresses separated by commas, or
  * `none` if no report is to be sent. Returns all errors together, as sentences.
  */
 export function readOverride(fields: OverrideFields): NetworkOverride | { faults: string[] } {
   const cidr = parseBlock(fields.cidr)
-  const isMuted = fields.abuse.trim().toLowerCase() === NO_CONTACT
-  const contacts = isMuted ? [] : readContacts(fields.abuse)
+  const said = readOverriddenContacts(fields.abuse)
   const asn = readAsn(fields.asn.trim())
   const country = readCountry(fields.country.trim())
   const name = readName(fields.name)
   const faults: string[] = []
   if (cidr === undefined) faults.push(refusal('refused.block'))
-  if (!contacts) faults.push(refusal('refused.contacts', { none: NO_CONTACT }))
-  if (cidr !== undefined && contacts?.length && isWiderThanAnyHolding(cidr)) {
+  if ('fault' in said) faults.push(said.fault)
+  else if (cidr !== undefined && said.contacts.length > 0 && isWiderThanAnyHolding(cidr)) {
     faults.push(refusal('refused.block-wide'))
   }
   if (asn === undefined) faults.push(refusal('refused.as-number'))
   if (country === undefined) faults.push(refusal('refused.country'))
-  if (cidr === undefined || !contacts || asn === undefined || country === undefined) {
+  if (cidr === undefined || 'fault' in said || asn === undefined || country === undefined) {
     return { faults }
   }
   if (faults.length > 0) return { faults }
+  const { contacts, isMuted } = said
   if (!isMuted && contacts.length === 0 && asn === null && name === null && country === null) {
     return { faults: [refusal('refused.network-empty')] }
   }
@@ -163,10 +187,10 @@ export function readOverride(fields: OverrideFields): NetworkOverride | { faults
 
 /** Formats an override as a person would enter it. */
 export function overrideFields(override: NetworkOverride): OverrideFields {
-  const { cidr, asn, name, country, contacts, isMuted } = override
+  const { cidr, asn, name, country } = override
   return {
     cidr,
-    abuse: isMuted ? NO_CONTACT : contacts.join(', '),
+    abuse: overriddenContacts(override),
     name: name ?? '',
     asn: asn === null ? '' : String(asn),
     country: country ?? '',

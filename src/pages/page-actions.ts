@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { type ActionContext, defineAction, oneOf, textField } from '../actions.ts'
+import { listContactOverrides } from '../db/contact-overrides.ts'
 import { listConfirmedAt, lockPage, type Page, updatePage } from '../db/pages.ts'
 import type { Db } from '../db/pool.ts'
 import { accusable } from '../phishing/accusable.ts'
-import { type Stopper, stoppersOf } from '../phishing/stoppers.ts'
+import { type Stopper, stoppersOf, withOverrides } from '../phishing/stoppers.ts'
 import { refusal } from '../phrase.ts'
 import { ownNamesOf } from '../verdict/lists/spare.ts'
 import { spareCodes } from '../verdict/marketers/marketer.ts'
@@ -112,12 +113,17 @@ export async function clearPagesAt(tx: Db, name: string, context: PageContext): 
 }
 
 /**
- * Returns the platforms that can stop a page, as its address alone shows. Networks and registrars
- * are looked up only for notices.
+ * Returns the platforms that can stop a page, as its address alone shows, with the contacts that
+ * operators set. Networks and registrars are looked up only for notices.
  */
-export function platformsOf(page: Page, config: PageContext['config']): Stopper[] {
+export async function platformsOf(
+  db: Db,
+  page: Page,
+  config: PageContext['config'],
+): Promise<Stopper[]> {
   const accused = accusable(new URL(page.url), ownNamesOf(config))
   if ('spared' in accused) return []
   const { through } = page
-  return stoppersOf({ accused, through }, { networks: [], registrar: undefined })
+  const stoppers = stoppersOf({ accused, through }, { networks: [], registrar: undefined })
+  return withOverrides(stoppers, await listContactOverrides(db))
 }

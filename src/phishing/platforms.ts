@@ -75,6 +75,13 @@ export function findPlatform({ hostname, pathname }: Pick<URL, 'hostname' | 'pat
   return undefined
 }
 
+/** Finds a platform by its name, in upper or lower case. */
+export function findPlatformNamed(name: string): Platform | undefined {
+  const key = name.toLowerCase()
+  const all = entries.values().flatMap((its) => its)
+  return all.find(({ platform }) => platform.name.toLowerCase() === key)?.platform
+}
+
 /** The position after the next dot; -1 when there is none. */
 function nextLabel(host: string, from: number): number {
   const dot = host.indexOf('.', from)

@@ -1,7 +1,7 @@
 import cdns from './cdns.json' with { type: 'json' }
 import type { FoundPage } from './find-pages.ts'
 import { findPlatform, type Platform } from './platforms.ts'
-import type { StopperRole } from '../mail/page-notice.ts'
+import type { ContactOverride, StopperRole } from '../mail/page-notice.ts'
 
 /**
  * Who can stop a page: the platform on which it is published, one that redirects to it, the network
@@ -15,6 +15,8 @@ export type Stopper = {
   form?: string
   /** Whether the sources of the addresses are weak: an operator writes there, not the program. */
   isUnconfirmed?: true
+  /** What operators set in place of the addresses of registries and of our tables. */
+  override?: 'contacts' | 'muted'
   /** Of a network: the addresses of the host in it. */
   ips?: readonly string[]
 }
@@ -100,6 +102,30 @@ function namedCdn(network: string | null) {
 
 function ofRegistrar({ registrar, contacts }: DomainRegistrar): Stopper {
   return { role: 'registrar', name: registrar ?? 'unknown registrar', addresses: contacts }
+}
+
+/** Finds the override of a registrar or platform. Registries differ in the case of names. */
+export function overrideOf<Override extends ContactOverride>(
+  { role, name }: Pick<Stopper, 'role' | 'name'>,
+  overrides: readonly Override[],
+): Override | undefined {
+  const wanted = role === 'redirector' ? 'platform' : role
+  const key = name.toLowerCase()
+  return overrides.find((one) => one.role === wanted && one.name.toLowerCase() === key)
+}
+
+/** Puts the overrides in place of addresses. Who is muted keeps its addresses, to be shown. */
+export function withOverrides(
+  stoppers: readonly Stopper[],
+  overrides: readonly ContactOverride[],
+): Stopper[] {
+  return stoppers.map((stopper) => {
+    const override = overrideOf(stopper, overrides)
+    if (!override) return stopper
+    if (override.isMuted) return { ...stopper, override: 'muted' }
+    const { isUnconfirmed: _, ...rest } = stopper
+    return { ...rest, addresses: override.contacts, override: 'contacts' }
+  })
 }
 
 /** Joins those with the same role and contacts: a host often has addresses in one network. */

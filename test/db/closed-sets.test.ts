@@ -18,7 +18,7 @@ import type { MailSourceKind } from '../../src/db/mail-sources.ts'
 import type { MarketerProposal } from '../../src/db/marketers.ts'
 import type { MassAction, MassOutcome } from '../../src/db/mass-actions.ts'
 import type { ListedModel } from '../../src/db/models.ts'
-import type { StopperRole } from '../../src/mail/page-notice.ts'
+import type { ContactOverride, StopperRole } from '../../src/mail/page-notice.ts'
 import type { PageNoticeState } from '../../src/db/page-notices.ts'
 import type { SubmissionState } from '../../src/db/page-submissions.ts'
 import type { Page, PageReport } from '../../src/db/pages.ts'
@@ -84,6 +84,7 @@ const known: Record<string, string[]> = {
     'resolved',
   ),
   consents_language_known: languages,
+  contact_overrides_role_known: all<ContactOverride['role']>()('platform', 'registrar'),
   consumer_scopes_kind_known: all<ScopeMatch['kind']>()('range', 'as', 'domain'),
   consumers_form_known: all<FeedbackSettings['form']>()('whole', 'headers'),
   consumers_format_known: all<FeedbackSettings['format']>()('arf', 'xarf'),
@@ -225,7 +226,9 @@ const known: Record<string, string[]> = {
   page_notices_role_known: all<StopperRole>()(
     ...(['platform', 'redirector', 'host', 'cdn', 'registrar', 'partner'] as const),
   ),
-  page_notices_state_known: all<PageNoticeState>()('spare', 'barred', 'shown', 'queued'),
+  page_notices_state_known: all<PageNoticeState>()(
+    ...(['spare', 'barred', 'shown', 'muted', 'queued'] as const),
+  ),
   page_submissions_state_known: all<SubmissionState>()(
     ...(['waiting', 'accepted', 'duplicate', 'refused', 'given-up', 'dropped'] as const),
   ),

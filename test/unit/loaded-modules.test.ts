@@ -12,9 +12,9 @@ const root = path.join(import.meta.dirname, '../..')
  * everything behind it. Raise a cap only for something that the process really uses.
  */
 const caps: readonly [entry: string, files: number, modules: number][] = [
-  ['processes/web.ts', 698, 1505],
+  ['processes/web.ts', 701, 1505],
   ['processes/front.ts', 111, 305],
-  ['processes/work.ts', 475, 1050],
+  ['processes/work.ts', 476, 1051],
   ['processes/count.ts', 67, 106],
   ['processes/check.ts', 243, 899],
   ['processes/receive/receive.ts', 113, 324],

@@ -54,7 +54,8 @@ export function pageRoutes(site: Site): Router {
         const reports = await listPageReports(pool, found.id, REPORTS_SHOWN)
         const notices = await readNotices(pool, found.id)
         const submissions = await listSubmissions(pool, found.id)
-        return { page, reports, notices, submissions, platforms: platformsOf(found, site.config) }
+        const platforms = await platformsOf(pool, found, site.config)
+        return { page, reports, notices, submissions, platforms }
       },
       form: { actions, fields },
     }),

@@ -8,6 +8,7 @@ import { accountAdminRoutes, roleAdminRoutes } from './accounts.ts'
 import { activityRoutes } from './activity.ts'
 import { auditRoutes } from './audit.ts'
 import { campaignRoutes } from './campaigns.ts'
+import { contactRoutes } from './contacts.ts'
 import { consumerRoutes } from './consumers.ts'
 import { counterRoutes } from './counters.ts'
 import { correctionRoutes, enrollmentRoutes } from './enrollments.ts'
@@ -52,6 +53,7 @@ const areas: readonly Area[] = [
   ['/activity', 'viewer', activityRoutes],
   ['/reports', 'viewer', searchRoutes, massActionRoutes, adminReportRoutes],
   ['/campaigns', 'viewer', campaignRoutes],
+  ['/pages/contacts', 'viewer', contactRoutes],
   ['/pages', 'viewer', pageRoutes],
   ['/partners', 'viewer', partnerRoutes],
   ['/accounts', 'administrator', accountAdminRoutes],

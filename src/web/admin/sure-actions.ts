@@ -27,6 +27,7 @@ export const sureActions: Readonly<Record<string, SureAction>> = {
   'marketers reset': { code: 'service', nameOf: textIn('key') },
   'networks restore': { code: 'correction', nameOf: correctionIn },
   'networks unset': { code: 'override', nameOf: textIn('cidr') },
+  'pages contacts unset': { code: 'override', nameOf: textIn('name') },
   'reports forget-search': { code: 'search', nameOf: textIn('name') },
   'rule-lists delete': { code: 'rule-list', nameOf: textIn('list') },
   'simulations end': { code: 'simulation-end', nameOf: simulationIn },

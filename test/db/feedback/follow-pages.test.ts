@@ -60,7 +60,8 @@ async function addPage(host: string, hours: readonly number[], isShared = false)
   )
   const contact = 'abuse@registrar.example'
   const role = 'registrar' as const
-  const notice = { pageId, contact, role, name: 'R', ips: [], state: 'spare' as const, place: 0 }
+  const about = { pageId, contact, role, name: 'R', ips: [] }
+  const notice = { ...about, state: 'spare' as const, isOverride: false, place: 0 }
   await insertPageNotices(app.pool, [notice], start)
   await markNoticeQueued(app.pool, notice, { reportId: ids[0] ?? '', number: 1 }, start)
   return ids[0] ?? ''

@@ -38,7 +38,7 @@ async function noticed(): Promise<SentFeedback> {
   ])
   const contact = 'abuse@access-two.example'
   const stopper = { contact, role: 'host', name: 'NET', ips: [], state: 'spare', place: 0 } as const
-  await insertPageNotices(pool, [{ ...stopper, pageId: page.id }], now)
+  await insertPageNotices(pool, [{ ...stopper, pageId: page.id, isOverride: false }], now)
   await markNoticeQueued(pool, { pageId: page.id, contact }, feedback, now)
   await pool.query(`update feedback_reports set told_as = 'page' where report_id = $1`, [reportId])
   return feedback

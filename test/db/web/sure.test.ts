@@ -35,7 +35,7 @@ const unasked: Record<string, readonly string[]> = {
     ...['rule-lists add', 'rule-lists remove', 'lists exempt', 'lists unexempt', 'limits save'],
     ...['marketers proposals take', 'marketers proposals dismiss', 'marketers set'],
     ...['statistics publish', 'deletions withdraw', 'samples fill', 'samples remove'],
-    ...['/admin/reports/export', '/admin/rule-lists/:list/try'],
+    ...['/admin/reports/export', '/admin/rule-lists/:list/try', 'pages contacts set'],
   ],
   'Its page says what follows and names the person, the mail or the reports.': [
     ...['reports act', 'reports delete', 'reports stop', 'account role', 'account erase'],

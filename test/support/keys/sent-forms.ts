@@ -150,6 +150,12 @@ const administration: Record<string, FormsOf> = {
   '/admin/pages/:id': ({ shown: { page } }) => [
     { at: `/admin/pages/${page}`, fields: { do: 'confirm', type: 'malware', reason } },
   ],
+  '/admin/pages/contacts': () => [
+    {
+      at: '/admin/pages/contacts',
+      fields: { do: 'set', role: 'registrar', name: 'A registrar', abuse: 'none' },
+    },
+  ],
   '/admin/partners': () => [{ at: '/admin/partners', fields: { do: 'enable', partner: 'apwg' } }],
   '/admin/rule-lists': () => [
     {

@@ -97,6 +97,7 @@ const administrator: Record<string, ListedPage['at']> = {
   '/admin/accounts/erasures/:id': ({ erasure }) => [`/admin/accounts/erasures/${erasure}`],
   '/admin/roles': () => ['/admin/roles'],
   '/admin/pages': () => ['/admin/pages', '/admin/pages?state=confirmed'],
+  '/admin/pages/contacts': () => ['/admin/pages/contacts'],
   '/admin/partners': () => ['/admin/partners'],
   '/admin/pages/:id': ({ page }) => [`/admin/pages/${page}`],
   '/admin/campaigns/:id': ({ campaign }) => [`/admin/campaigns/${campaign}`],

@@ -1,0 +1,116 @@
+import { z } from 'zod'
+import { defineAction, oneOf, textField } from '../actions.ts'
+import {
+  listContactOverrides,
+  listNotifiedContacts,
+  type NotifiedContact,
+  putContactOverride,
+  removeContactOverride,
+  type StoredOverride,
+} from '../db/contact-overrides.ts'
+import type { Db } from '../db/pool.ts'
+import type { ContactOverride } from '../mail/page-notice.ts'
+import { storableText } from '../mail/text.ts'
+import { NO_CONTACT, overriddenContacts, readOverriddenContacts } from '../origin/networks.ts'
+import { findPlatformNamed } from '../phishing/platforms.ts'
+import { overrideOf } from '../phishing/stoppers.ts'
+import { refusal } from '../phrase.ts'
+
+const NAME_CHARS_MAX = 200
+const NOTE_CHARS_MAX = 500
+
+export const contactRoles = ['registrar', 'platform'] as const satisfies ContactOverride['role'][]
+const whose = {
+  role: oneOf(contactRoles).meta({ argument: 'registrar|platform' }),
+  name: textField(NAME_CHARS_MAX, refusal('refused.contact-name')).meta({ argument: 'NAME' }),
+}
+
+/** Sets where notices about pages go, in place of the contact of the registry or of our table. */
+export const setContact = defineAction({
+  name: 'pages contacts set',
+  summary: 'override the contact of a registrar or platform for notices about pages',
+  audit: 'set contact',
+  role: 'operator',
+  input: z.object({
+    ...whose,
+    abuse: z.string().default('').meta({ value: 'A,B|none' }),
+    note: z
+      .string()
+      .transform((text) => storableText(text.trim(), NOTE_CHARS_MAX))
+      .optional(),
+  }),
+  messages: { set: 'Contact saved. It applies to pages that are reported from now on.' },
+  async run(tx, { role, name: given, abuse, note }, { at, reporterId }) {
+    const said = readOverriddenContacts(abuse)
+    if ('fault' in said) return { problems: [{ field: 'abuse', message: said.fault }] }
+    if (!said.isMuted && said.contacts.length === 0) {
+      const message = refusal('refused.contacts', { none: NO_CONTACT })
+      return { problems: [{ field: 'abuse', message }] }
+    }
+    // An unknown platform is a typing error; registrars are known only once a page needs them.
+    const known = role === 'platform' ? findPlatformNamed(given)?.name : given
+    if (known === undefined) {
+      return { problems: [{ field: 'name', message: refusal('refused.no-platform') }] }
+    }
+    const before = overrideOf({ role, name: known }, await listContactOverrides(tx))
+    const name = before?.name ?? known
+    const by = { note: note || null, setBy: reporterId, setAt: at }
+    await putContactOverride(tx, { role, name, ...said, ...by })
+    const why = note ? ` (${note})` : ''
+    const audit = `${role} ${name}: ${overriddenContacts(said)}${why}`
+    return { done: 'set', audit, text: audit }
+  },
+})
+
+/** Removes what `setContact` set. */
+export const unsetContact = defineAction({
+  name: 'pages contacts unset',
+  summary: 'use the contact of the registry or of our table again',
+  audit: 'unset contact',
+  role: 'operator',
+  input: z.object(whose),
+  messages: { unset: 'Contact removed.', nothing: 'No contact was set for this name.' },
+  async run(tx, whose) {
+    const override = overrideOf(whose, await listContactOverrides(tx))
+    if (!override) return { unchanged: 'nothing' }
+    await removeContactOverride(tx, override)
+    return { done: 'unset', audit: `${override.role} ${override.name}` }
+  },
+})
+
+/** A registrar or platform that could stop a page, or for which an operator set a contact. */
+export type PageContact = Pick<ContactOverride, 'role' | 'name'> & {
+  /** Unique; the list is sorted by it. */
+  key: string
+  notified: NotifiedContact[]
+  override: StoredOverride | undefined
+}
+
+/** Returns the registrars and platforms after the one with the key `after`, by name. */
+export async function readPageContacts(
+  db: Db,
+  { after = '', limit }: { after?: string | undefined; limit: number },
+): Promise<PageContact[]> {
+  const [told, overrides] = await Promise.all([listNotifiedContacts(db), listContactOverrides(db)])
+  const keyOf = ({ role, name }: Pick<ContactOverride, 'role' | 'name'>) =>
+    `${name.toLowerCase()} (${role})`
+  const notified = Map.groupBy(told, keyOf)
+  const names = new Map([...told, ...overrides].map((one) => [keyOf(one), one]))
+  return [...names]
+    .filter(([key]) => key > after)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .slice(0, limit)
+    .map(([key, { role, name }]) => {
+      const override = overrideOf({ role, name }, overrides)
+      return { key, role, name, notified: notified.get(key) ?? [], override }
+    })
+}
+
+/** Where a contact comes from. */
+export function sourceOf({
+  role,
+  isOverride,
+}: Pick<NotifiedContact, 'role' | 'isOverride'>): 'operator' | 'registry' | 'table' {
+  if (isOverride) return 'operator'
+  return role === 'registrar' ? 'registry' : 'table'
+}

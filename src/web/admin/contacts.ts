@@ -1,0 +1,44 @@
+import type { Router } from 'express'
+import { listReporterEmails } from '../../db/reporters.ts'
+import {
+  contactRoles,
+  readPageContacts,
+  setContact,
+  sourceOf,
+  unsetContact,
+} from '../../feedback/contact-actions.ts'
+import { overriddenContacts } from '../../origin/networks.ts'
+import { searchParamsOf } from '../search-params.ts'
+import type { Site } from '../site.ts'
+import { listPage, textParam } from './list-page.ts'
+
+const KEY_CHARS_MAX = 300
+
+/** The registrars and platforms that get notices about pages; the form overrides a contact. */
+export function contactRoutes(site: Site): Router {
+  const { pool } = site
+  return listPage(site, {
+    view: 'admin/pages/contacts',
+    title: 'contacts.title',
+    cursor: { after: textParam(KEY_CHARS_MAX) },
+    async read(page) {
+      const rows = await readPageContacts(pool, page)
+      const emails = await listReporterEmails(
+        pool,
+        rows.map(({ override }) => override?.setBy),
+      )
+      return rows.map(({ override, notified, ...row }) => ({
+        ...row,
+        override: override && { ...override, abuse: overriddenContacts(override) },
+        setBy: override?.setBy ? (emails.get(override.setBy) ?? override.setBy) : undefined,
+        notified: notified.map((one) => ({ ...one, source: sourceOf(one) })),
+      }))
+    },
+    next: ({ key }) => ({ after: key }),
+    data({ req, refused }) {
+      const given = Object.fromEntries(searchParamsOf(req))
+      return { roles: contactRoles, form: refused?.given ?? given }
+    },
+    form: { actions: { set: setContact, unset: unsetContact } },
+  })
+}
