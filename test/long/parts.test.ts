@@ -69,7 +69,7 @@ test('with CHECK_PORT a separate part answers mail servers', async () => {
   const env = { DATABASE_URL: database.url, CHECK_PORT: String(port) }
   const made = await closeAfterThisTest(makePlace(env))
   const program = await untilRunning(made.start())
-  expect(program.said()).toContain(`Mail servers  port ${port}`)
+  expect(program.said()).toContain(`http://127.0.0.1:${port}`)
   const ping = await fetch(`http://127.0.0.1:${port}/ping`)
   expect(await ping.text()).toBe('pong\r\n')
   expect((await program.stop()).code).toBe(0)
