@@ -158,8 +158,8 @@ test('the receipt, the story and the API say why no one was notified', async () 
   const consequence = { action: 'keep', why: [{ code: 'looks-wanted' }, { code: 'others-needed' }] }
   const own = [{ name: 'REPORT', weight: 2, basis: 'word' }]
   await site.app.pool.query(
-    `update analyses set judgment = judgment || jsonb_build_object('consequence', $2::jsonb,
-       'verdict', (judgment -> 'verdict') || jsonb_build_object('symbols', $3::jsonb))
+    `update analyses set judgment = jsonb_set(
+       jsonb_set(judgment, '{consequence}', $2::jsonb), '{verdict,symbols}', $3::jsonb)
      where id = $1`,
     [id, JSON.stringify(consequence), JSON.stringify(own)],
   )
