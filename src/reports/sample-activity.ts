@@ -62,7 +62,7 @@ function slotOf(
     at,
     counts: sumsOf(counts),
     states: { ...states, 'system/database': 3e7 + 6e4 * reports },
-    durations: durationsOf(arrived, nth),
+    durations: durationsOf(nth),
   }
 }
 
@@ -132,13 +132,9 @@ function ofProcesses(nth: number, busy: number): Record<string, number> {
 }
 
 /** In milliseconds: most are short, and a few are long. */
-function durationsOf({ desks }: Arrived, nth: number): Record<string, number[]> {
+function durationsOf(nth: number): Record<string, number[]> {
   const checks = Array.from({ length: 20 }, (_, place) => 2 + 60 * noise(nth, place + 40) ** 4)
-  const forwarded = desks.map((_, place) => 800 + 9_000 * noise(nth, place + 20) ** 3)
-  return {
-    'checks/time': histogramOf(checks),
-    ...(forwarded.length > 0 && { 'reports/time': histogramOf(forwarded) }),
-  }
+  return { 'checks/time': histogramOf(checks) }
 }
 
 function sumsOf(counts: readonly Count[]): Record<string, number> {

@@ -1,6 +1,6 @@
 import { type Request, type Response, Router } from 'express'
 import { readMarks, readTotals } from '../../activity/read-activity.ts'
-import { findActivityProgress } from '../../db/activity.ts'
+import { findActivityProgress, findFirstSlot } from '../../db/activity.ts'
 import { listCampaignHeads, listLargestCampaigns, listReportsOnDay } from '../../db/campaigns.ts'
 import { listConsumersByIds } from '../../db/consumers.ts'
 import { listReportsByIds } from '../../db/reports.ts'
@@ -119,8 +119,13 @@ function isBad(level: Level): boolean {
   return level === 'warning' || level === 'critical'
 }
 
-/** A line of a list of the day: a number, and the number of the day before. */
-type TopLine = { name: string; href: string | undefined; count: number; before: number }
+/** A line of a list of the day: a number, and that of the day before if all of it is known. */
+type TopLine = {
+  name: string
+  href: string | undefined
+  count: number
+  before: number | undefined
+}
 
 /** The largest campaigns, networks and desks of the day, with their numbers of the day before. */
 async function readTop({ pool, config }: Pick<Site, 'pool' | 'config'>, now: Date) {
@@ -130,10 +135,12 @@ async function readTop({ pool, config }: Pick<Site, 'pool' | 'config'>, now: Dat
   const end = new Date(Math.floor(now.getTime() / TOTALS_STEP_MS) * TOTALS_STEP_MS)
   const from = new Date(end.getTime() - DAY_MS)
   const families = ['networks', 'desks'] as const
-  const [campaigns, totals, earlier] = await Promise.all([
+  const dayBeforeFrom = new Date(from.getTime() - DAY_MS)
+  const [campaigns, totals, earlier, since] = await Promise.all([
     listLargestCampaigns(pool, today, TOP),
     readTotals(pool, families, { from, to: now, now }),
-    readTotals(pool, families, { from: new Date(from.getTime() - DAY_MS), to: from, now }),
+    readTotals(pool, families, { from: dayBeforeFrom, to: from, now }),
+    findFirstSlot(pool),
   ])
   const ids = campaigns.map(({ campaignId }) => campaignId)
   const [reportsBefore, heads] = await Promise.all([
@@ -143,7 +150,8 @@ async function readTop({ pool, config }: Pick<Site, 'pool' | 'config'>, now: Dat
   const first = new Map(heads.map(({ id, firstReportId }) => [id, firstReportId]))
   const reports = await listReportsByIds(pool, [...first.values()])
   const subjects = new Map(reports.map(({ id, subject }) => [id, subject]))
-  const desks = topOf(`desks/${outcome}/`, totals, earlier)
+  const known = since && since <= dayBeforeFrom ? earlier : undefined
+  const desks = topOf(`desks/${outcome}/`, totals, known)
   const consumers = await listConsumersByIds(pool, desks.map(({ name }) => name).filter(isUuid))
   return {
     outcome,
@@ -155,7 +163,7 @@ async function readTop({ pool, config }: Pick<Site, 'pool' | 'config'>, now: Dat
       },
       before: reportsBefore.get(campaignId) ?? 0,
     })),
-    networks: topOf('networks/', totals, earlier),
+    networks: topOf('networks/', totals, known),
     desks: desks.map((line): TopLine => ({
       ...line,
       name: consumers.get(line.name)?.address ?? line.name,
@@ -167,14 +175,14 @@ async function readTop({ pool, config }: Pick<Site, 'pool' | 'config'>, now: Dat
 function topOf(
   start: string,
   totals: ReadonlyMap<string, number>,
-  earlier: ReadonlyMap<string, number>,
+  earlier: ReadonlyMap<string, number> | undefined,
 ): TopLine[] {
   return [...totals]
     .filter(([name, count]) => name.startsWith(start) && count > 0)
     .sort(([, one], [, other]) => other - one)
     .slice(0, TOP)
     .map(([name, count]) => {
-      const before = earlier.get(name) ?? 0
+      const before = earlier && (earlier.get(name) ?? 0)
       return { name: name.slice(start.length), href: undefined, count, before }
     })
 }

@@ -1,6 +1,8 @@
 import { expect, test, vi } from 'vitest'
+import { writeSampleActivity } from '../../../src/activity/sample-activity.ts'
 import { ensureConsumers } from '../../../src/db/consumers.ts'
 import { countTasks } from '../../../src/db/tasks.ts'
+import { HOUR_MS } from '../../../src/durations.ts'
 import { createReadHealth } from '../../../src/health/read-health.ts'
 import { menuFor } from '../../../src/web/admin/menu.ts'
 import { seedActivity } from '../../support/activity.ts'
@@ -50,6 +52,19 @@ test('the dashboard draws the last day beside what is usual, and names networks'
   )
 })
 
+test('a change of a few is a number, not a percentage', async () => {
+  const counts = { 'networks/AS64511 Few Net': 2 }
+  const many = { 'networks/AS64511 Few Net': 9_000_000 }
+  const at = (hours: number) => new Date(Date.now() - hours * HOUR_MS)
+  const slots = [
+    { at: at(30), counts, states: {}, durations: {} },
+    { at: at(5), counts: many, states: {}, durations: {} },
+  ]
+  await writeSampleActivity(site.app, slots, new Date())
+  const page = await dashboard()
+  expect(page).toMatch(/AS64511 Few Net<.*?9,000,000<\/td><td [^>]*>\+8,999,998<\/td>/)
+})
+
 test('what is held is called held, and as many jobs wait as the queues have', async () => {
   await site.app.boss.insert('find-contact', [{ data: {} }, { data: {} }])
   // The queues are read every two seconds.
@@ -64,7 +79,7 @@ test('what is held is called held, and as many jobs wait as the queues have', as
   expect(page).toMatch(/>Feedback reports held<.*?<strong>[\d,]+ in 24 hours</s)
   expect(page).toMatch(/Abuse teams, last 24 hours<.*?>Held<.*?gone@n\.example/s)
   expect(page).not.toMatch(/reports sent|>Sent</)
-  expect(page).toMatch(/Queues: 2 jobs wait; 1 of \d+ have jobs/)
+  expect(page).toMatch(/Queues: 2 jobs wait; 1 of \d+ queues has jobs/)
 })
 
 test('the dashboard counts pages to confirm, and checks without an answer', async () => {
