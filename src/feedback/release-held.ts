@@ -127,7 +127,10 @@ function defineRelease(
     ...about,
     input,
     messages,
-    async run(tx, which, { boss, at }: ActionContext<'boss'>) {
+    async run(tx, which, { boss, at, config }: ActionContext<'boss' | 'config'>) {
+      if (from === 'held' && config.smtpUrl === undefined) {
+        return { problems: [{ message: refusal('refused.no-smtp') }] }
+      }
       const done = which.letters || which.letter !== undefined ? `${from}-letters` : from
       const selection = { ...which, from, now: at }
       const count =

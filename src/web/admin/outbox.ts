@@ -67,6 +67,7 @@ function letterRoutes(site: Site, canSend: boolean): Router {
         const { letter, raw } = await readLetter(req, site)
         const text = await site.readText(await pack(raw)).catch(() => '')
         return {
+          canSend,
           letter,
           subject: fieldsOf(parseHeader(raw).fields).subject,
           text: shownText(text, COPY_BYTES_SHOWN),

@@ -245,7 +245,8 @@ test('both see that mail is held without a mail server, and when it is released'
   const { ids } = await bothSeen(spamMessage('held'), 'spam')
   await forward([ids.banned, ids.usual], { hasMailer: false })
   expect((await sameNow(ids))['answer']).toContain('"event":"held"')
-  await runAction(releaseHeld, {}, site.app, null)
+  const config = { ...site.app.config, smtpUrl: 'smtp://127.0.0.1:9' }
+  await runAction(releaseHeld, {}, { ...site.app, config }, null)
   await sameNow(ids)
   await forward([ids.banned, ids.usual])
   expect((await sameNow(ids))['answer']).toContain('"status":"forwarded"')

@@ -2,6 +2,9 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
+import { runAction } from '../../../src/actions.ts'
+import { releaseHeld } from '../../../src/feedback/release-held.ts'
+import { refusal } from '../../../src/phrase.ts'
 import { runForwardReport } from '../../../src/feedback/forward-report.ts'
 import { queueLetter, runSendLetter } from '../../../src/letters/send-letter.ts'
 import type { Mailer, OutgoingMail } from '../../../src/net/mailer.ts'
@@ -15,7 +18,10 @@ import { startWebSite } from './web-site.ts'
 import { parser } from '../../support/parser.ts'
 
 const site = await closeAfterTests(
-  startWebSite({ RDAP_BOOTSTRAP_URL: 'none', DNS_SERVERS: 'none' }),
+  startWebSite({
+    ...{ RDAP_BOOTSTRAP_URL: 'none', DNS_SERVERS: 'none' },
+    SMTP_URL: 'smtp://127.0.0.1:9',
+  }),
 )
 const file = path.join(import.meta.dirname, '../../../src/db/sample-networks.csv')
 await importNetworks(file, site.app)
@@ -117,6 +123,10 @@ test('held feedback is sent once when an administrator releases it, with a log e
   await forward(one, false)
   await forward(two, false)
   const path = `/admin/outbox/${one}/1/release`
+  expect(await (await desk.get(`/admin/outbox/${one}/1`)).text()).not.toContain('Finished')
+  const config = { ...site.app.config, smtpUrl: undefined }
+  const refused = await runAction(releaseHeld, {}, { ...site.app, config }, null)
+  expect(refused).toEqual({ problems: [{ message: refusal('refused.no-smtp') }] })
   expect((await own.post(path, { which: 'one' })).status).toBe(403)
   expect((await desk.post(path, { which: 'one' })).headers.get('location')).toMatch(/count=1$/)
   expect((await desk.post(path, { which: 'one' })).headers.get('location')).toMatch(/count=0$/)
