@@ -125,7 +125,7 @@ test('the question is answered by keyboard, and the report is analyzed again', a
   expect(await page.textContent('#question')).toContain('relay.provider.example')
   await page.getByRole('button', { name: 'Yes' }).focus()
   await page.keyboard.press('Enter')
-  await page.waitForURL(`${site.url}/reports/${id}`)
+  await page.waitForURL(`${site.url}/reports/${id}?done=1`)
   expect(await page.locator('#question').count()).toBe(0)
   await analyze(id)
   await page.reload()
