@@ -108,7 +108,7 @@ test('values are read at the pointer and by keyboard, and parts add up', async (
   const first = await slider.getAttribute('aria-valuetext')
   await slider.press('ArrowRight')
   const second = await slider.getAttribute('aria-valuetext')
-  expect(first).toMatch(/^\d+ \w+, \d\d:\d0 UTC, .*Together [\d.,]+$/)
+  expect(first).toMatch(/^\d+ \w+, \d\d:\d0 UTC, .*Total [\d.,]+$/)
   expect(second).not.toBe(first)
   expect(await tip.locator('.when').textContent()).toBe(second?.split(', ').slice(0, 2).join(', '))
   await slider.press('Escape')
