@@ -61,7 +61,10 @@ export type KeyedSite = {
 
 /** Starts the site. */
 export async function startKeyedSite(log?: Logger): Promise<KeyedSite> {
-  const env = { FRONT_KEY: 'a-front-key-of-the-tests-which-is-long-enough' }
+  const env = {
+    FRONT_KEY: 'a-front-key-of-the-tests-which-is-long-enough',
+    SMTP_URL: 'smtp://127.0.0.1:9',
+  }
   const shown = await startShownSite(env, log)
   const { site } = shown
   const { app } = site

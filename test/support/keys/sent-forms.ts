@@ -27,8 +27,9 @@ const marketer = {
 const administration: Record<string, FormsOf> = {
   '/admin': () => [{ at: '/admin', fields: { queue: 'analyze-report' } }],
   '/admin/trial': () => [
-    { at: '/admin/trial', fields: { do: 'fill' } },
-    { at: '/admin/trial', fields: { do: 'remove' } },
+    // A site that sends mail, as the releases below need, is no trial.
+    { at: '/admin/trial', fields: { do: 'fill' }, isRefused: true },
+    { at: '/admin/trial', fields: { do: 'remove' }, isRefused: true },
   ],
   '/admin/health': () => {
     const bounds = { condition: 'backup', warning: '30', critical: '60', hours: '1', reason }
