@@ -10,7 +10,7 @@ import { runCommand } from '../../support/command.ts'
 import { openTestApp } from '../../support/app.ts'
 import { parser } from '../../support/parser.ts'
 
-const app = await closeAfterTests(openTestApp())
+const app = await closeAfterTests(openTestApp({ SMTP_URL: 'smtp://127.0.0.1:9' }))
 const payloads = await app.reports('one', 'two')
 await runAnalyzeReport(payloads, { ...app, parser })
 const keys = payloads.map(({ reportId }) => ({ reportId, number: 1 }))
