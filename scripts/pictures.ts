@@ -14,6 +14,7 @@ const folder = path.join(import.meta.dirname, '../docs/pictures')
 const size = { width: 1100, height: 800 }
 const PATIENCE_MS = 120_000
 const CALM_MS = 40_000
+const FILL_MS = 600_000
 const SAMPLE = 'phish-at-microsoft.eml'
 
 const site = await openSite()
@@ -40,6 +41,7 @@ async function takePictures(url: string, pool: Pool): Promise<void> {
   const admin = await signIn(url, accounts.admin)
   await admin.goto(`${url}/admin/trial`)
   await admin.click('button[value=fill]')
+  await admin.waitForSelector('button[value=remove]', { timeout: FILL_MS })
   await untilAnalyzed(pool)
   const person = await signIn(url, accounts.reporter)
   await person.goto(`${url}/report`)
