@@ -13,7 +13,7 @@ import {
   undoMassAction,
 } from '../search/mass-actions.ts'
 import { parseSearch, SEARCH_CHARS_MAX } from '../search/syntax.ts'
-import { refusalIn } from '../texts/phrases.ts'
+import { refusalsIn } from '../texts/phrases.ts'
 import { defineQuery, type Operations } from './command.ts'
 
 const LINES_MAX = 1_000
@@ -27,8 +27,7 @@ const search = defineQuery({
   }),
   async print({ search: q }, { pool }) {
     const parsed = parseSearch(q)
-    if ('problems' in parsed)
-      throw new UsageError(parsed.problems.map((one) => refusalIn('en', one).text))
+    if ('problems' in parsed) throw new UsageError(refusalsIn('en', parsed.problems))
     const opened = await openSearch(pool, parsed.clauses)
     const ids = await listFound(pool, opened, { before: undefined, limit: LINES_MAX })
     return listFoundReports(pool, ids)

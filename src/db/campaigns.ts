@@ -380,18 +380,6 @@ export async function sumAround(
   return new Map(rows.map(({ campaignId, now, before }) => [campaignId, { now, before }]))
 }
 
-/** Returns the numbers of reports of campaigns on a day; campaigns without any are absent. */
-export async function listReportsOnDay(
-  db: Db,
-  campaignIds: readonly string[],
-  day: string,
-): Promise<Map<string, number>> {
-  const rows = await rowsOf(db)<CampaignLine>`
-    select campaign_id as "campaignId", reports from campaign_days
-    where campaign_id = any(${campaignIds}::uuid[]) and day = ${day}`
-  return new Map(rows.map(({ campaignId, reports }) => [campaignId, reports]))
-}
-
 export type CampaignTotal = CampaignLine & { firstDay: string; lastDay: string }
 
 /**

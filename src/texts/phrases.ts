@@ -25,7 +25,7 @@ export function inEnglish(stored: Stored | readonly Stored[] | null | undefined)
   return sayPhrases(stored, 'en', 'operator').text
 }
 
-/** The names of parameters that are refusals too. Others may be a stranger's words. */
+/** Parameters with these names are refusals, too. Others may contain a stranger's words. */
 const reasonNames = new Set(['problem', 'why'])
 
 /** Returns the sentence of a `refusal`. Another text, such as the error of a rule, is English. */
@@ -36,6 +36,11 @@ export function refusalIn(language: Language, text: string): TranslatedText {
   })
   const lang = language === 'en' ? undefined : 'en'
   return message(language, code, Object.fromEntries(params) as Params) ?? { text, lang }
+}
+
+/** Returns the sentences of several refusals. */
+export function refusalsIn(language: Language, refusals: readonly string[]): string[] {
+  return refusals.map((one) => refusalIn(language, one).text)
 }
 
 /** The names of parameters that are dates, stored as text. */

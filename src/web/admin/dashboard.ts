@@ -1,7 +1,7 @@
 import { type Request, type Response, Router } from 'express'
 import { readMarks, readTotals } from '../../activity/read-activity.ts'
 import { findActivityProgress, findFirstSlot } from '../../db/activity.ts'
-import { listCampaignHeads, listLargestCampaigns, listReportsOnDay } from '../../db/campaigns.ts'
+import { listCampaignHeads, listLargestCampaigns, sumAround } from '../../db/campaigns.ts'
 import { listConsumersByIds } from '../../db/consumers.ts'
 import { listReportsByIds } from '../../db/reports.ts'
 import type { MailKind } from '../../db/mail-relay.ts'
@@ -143,8 +143,8 @@ async function readTop({ pool, config }: Pick<Site, 'pool' | 'config'>, now: Dat
     findFirstSlot(pool),
   ])
   const ids = campaigns.map(({ campaignId }) => campaignId)
-  const [reportsBefore, heads] = await Promise.all([
-    listReportsOnDay(pool, ids, dayBefore),
+  const [around, heads] = await Promise.all([
+    sumAround(pool, ids, { from: dayBefore, split: today, until: today }),
     listCampaignHeads(pool, ids),
   ])
   const first = new Map(heads.map(({ id, firstReportId }) => [id, firstReportId]))
@@ -161,7 +161,7 @@ async function readTop({ pool, config }: Pick<Site, 'pool' | 'config'>, now: Dat
         href: `/admin/campaigns/${campaignId}`,
         count,
       },
-      before: reportsBefore.get(campaignId) ?? 0,
+      before: around.get(campaignId)?.before ?? 0,
     })),
     networks: topOf('networks/', totals, known),
     desks: desks.map((line): TopLine => ({

@@ -89,13 +89,7 @@ export function createOverview({ pool, config }: Pick<Site, 'pool' | 'config'>) 
 
   return async (
     now: Date,
-    {
-      events,
-      waitingNow,
-      language,
-    }: Omit<Given, 'activity' | 'usual' | 'marks'> & {
-      events: Given['marks']
-    },
+    { events, ...shown }: Pick<Given, 'waitingNow' | 'language'> & { events: Given['marks'] },
   ): Promise<Shown[]> => {
     const since = await findFirstSlot(pool)
     if (!since) return []
@@ -113,7 +107,7 @@ export function createOverview({ pool, config }: Pick<Site, 'pool' | 'config'>) 
     return graphs.map((one) => {
       const its = usual?.get(one.key)
       return drawn(one, {
-        ...{ activity, marks, waitingNow, language },
+        ...{ activity, marks, ...shown },
         usual: its && one.headline === 'total' ? untilNow(its, elapsed) : its,
       })
     })

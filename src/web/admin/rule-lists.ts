@@ -13,7 +13,7 @@ import { dryRunReports } from '../../verdict/rules/dry-run.ts'
 import { ruleListBounds, ruleListKinds } from '../../verdict/rules/rule-lists.ts'
 import { readForm } from '../pages/form.ts'
 import { visitOf } from '../pages/visit.ts'
-import { refusalIn } from '../../texts/phrases.ts'
+import { refusalsIn } from '../../texts/phrases.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { listPage, textParam } from './list-page.ts'
@@ -95,8 +95,10 @@ function tryEntries(site: Site) {
       sendTried(req, res, { list, form, problems, tried })
     const read = await readEntries(site.pool, list.name, form['entries'] ?? '')
     const { language, texts } = visitOf(req)
-    if ('problems' in read)
-      return show(read.problems.map(({ message }) => refusalIn(language, message).text))
+    if ('problems' in read) {
+      const refusals = read.problems.map(({ message }) => message)
+      return show(refusalsIn(language, refusals))
+    }
     if (isTrying) return show([texts('editor.busy')])
     isTrying = true
     try {

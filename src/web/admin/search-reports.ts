@@ -13,8 +13,8 @@ import { readShortForm } from '../pages/form.ts'
 import { isUuid, pageOf, queryOf } from '../pages/render.ts'
 import { requireReporter } from '../pages/signed-in.ts'
 import { searchParamsOf } from '../search-params.ts'
-import { type Language, message, type Texts } from '../../texts/messages.ts'
-import { refusalIn } from '../../texts/phrases.ts'
+import { message, type Texts } from '../../texts/messages.ts'
+import { refusalsIn } from '../../texts/phrases.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { adminPage, type PageCall } from './page.ts'
@@ -61,7 +61,7 @@ async function search({ req, refused, language, texts }: PageCall, site: Pick<Si
   return {
     problems: [
       ...(refused?.problems ?? []),
-      ...('problems' in parsed ? inWords(parsed.problems, language) : []),
+      ...('problems' in parsed ? refusalsIn(language, parsed.problems) : []),
     ],
     ...{ q, lines, isFirst: page.before === undefined },
     first: path + queryOf({ q }),
@@ -81,10 +81,6 @@ async function search({ req, refused, language, texts }: PageCall, site: Pick<Si
       label: message(language, `effects.${kind}`)?.text ?? massEffects[kind].label,
     })),
   }
-}
-
-function inWords(problems: readonly string[], language: Language): string[] {
-  return problems.map((problem) => refusalIn(language, problem).text)
 }
 
 async function find(

@@ -4,7 +4,7 @@ import { type Action, type Operator, runAction } from '../../actions.ts'
 import type { Db } from '../../db/pool.ts'
 import { listReportsByIds, type ReportState } from '../../db/reports.ts'
 import { concealKeys } from '../../mail/conceal-keys.ts'
-import { refusalIn } from '../../texts/phrases.ts'
+import { refusalsIn } from '../../texts/phrases.ts'
 import type { JsonMessage } from '../bodies/body-tasks.ts'
 import { createMultipartParser, type FormPart } from '../bodies/multipart.ts'
 import { goneSignal } from '../bodies/read-body.ts'
@@ -144,8 +144,7 @@ export async function runForCaller(
 
 /** The problem of refused input, of which each sentence may be a `refusal`. */
 export function refusedProblem(refusals: readonly string[]): ProblemError {
-  const sentences = refusals.map((one) => refusalIn('en', one).text)
-  return new ProblemError('bad-field', sentences.join(' '))
+  return new ProblemError('bad-field', refusalsIn('en', refusals).join(' '))
 }
 
 /**
