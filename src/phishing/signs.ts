@@ -39,7 +39,7 @@ const weights = {
   brandShown: 2.5,
   /** The first words name a brand; no link is of it, and the author is of no brand. */
   brandInText: 1,
-  /** The author is a service that sends what strangers enter, and the page is not there. */
+  /** The author is a service that sends what strangers enter, and the page is elsewhere. */
   service: 2,
   disguisedName: 3,
   fancyLetters: 2,

@@ -114,7 +114,7 @@ export function overrideOf<Override extends ContactOverride>(
   return overrides.find((one) => one.role === wanted && one.name.toLowerCase() === key)
 }
 
-/** Puts the overrides in place of addresses. Who is muted keeps its addresses, to be shown. */
+/** Replaces addresses by those that operators set. Muted ones stay, because pages show them. */
 export function withOverrides(
   stoppers: readonly Stopper[],
   overrides: readonly ContactOverride[],
