@@ -70,6 +70,8 @@ test.for([
   expect(await page.locator('pre[tabindex]').textContent()).toContain('+ MANY_LINKS')
   expect(await fits()).toBe(true)
   await button('Apply')
+  // A slow browser shows the beginning of the long table before the rest has arrived.
+  await page.waitForURL(/\/admin\/rules\?done=\d+$/)
   expect(await page.getByRole('status').textContent()).toContain('applied')
   expect(await page.locator('tbody').textContent()).toContain('MANY_LINKS')
   await page.getByRole('link', { name: 'Versions', exact: true }).click()
