@@ -5,7 +5,7 @@ import { type Codes, codeInText, redactedDomain, wholeCode } from './codes.ts'
 import { isDense, lettered, withoutEncodedBlocks, withoutSpelling } from './encodings.ts'
 import type { FindOptions, Place } from './find-needles.ts'
 import { type Identity, isMailboxProvider, untagged } from './identity.ts'
-import { LinkWriter } from './link-writer.ts'
+import { LinkWriter, personalIn } from './link-writer.ts'
 import { decoded, plainText, withoutAccents, withoutHz } from './plain-forms.ts'
 import { isMachineMade, isReadable, mailboxPieces } from './readable.ts'
 import { between, eachSuspect, hasPath, trimmed } from './text-words.ts'
@@ -17,6 +17,8 @@ export type ConcealOptions = {
   issuers?: readonly string[]
   /** Whether independent reporters share a part of a link. */
   isShared?: ((part: string) => boolean) | undefined
+  /** The addresses in List-Unsubscribe, which belong to one recipient. */
+  unsubscribing?: readonly string[]
 }
 
 /** `labelMin` as for `host`; without it, hosts are usual words. */
@@ -28,12 +30,14 @@ export class Concealer {
   readonly #codes: Codes
   readonly #issuers: ReadonlySet<string>
   readonly #isShared: ((part: string) => boolean) | undefined
+  readonly isPersonal: (part: string) => boolean
   readonly #links = new LinkWriter(this)
   /** A message repeats most of its addresses, and each of its hosts in the next Received field. */
   readonly #mailboxes = new Map<string, string>()
   readonly #hosts = new Map<string, string>()
 
-  constructor({ identity, codes, issuers = [], isShared }: ConcealOptions) {
+  constructor({ identity, codes, issuers = [], isShared, unsubscribing = [] }: ConcealOptions) {
+    this.isPersonal = personalIn(unsubscribing)
     this.#identity = identity
     this.#codes = codes
     this.#issuers = new Set(issuers)
@@ -163,16 +167,20 @@ export class Concealer {
   }
 
   #mailboxName(local: string): string {
-    return this.#plainly(local, (one) =>
-      isDense(one) ? this.token(one) : this.#pieces(one, mailboxPieces(one)),
-    )
+    return this.#plainly(local, (one) => {
+      if (isDense(one)) return this.token(one)
+      const isWord = mailboxPieces(one)
+      return this.#pieces(one, (piece) => isWord(piece) && !this.isPersonal(piece))
+    })
   }
 
   #labels(name: string, labelMin: number): string {
     if (isDense(name)) return this.token(name)
     const named = withoutSpelling(this.people(name, { isLink: true }), this.token)
-    const isShown = (one: string) =>
-      one.length < labelMin || isReadable(labelMin > 0 ? withoutIp(one) : one, 'label')
+    const isShown = (one: string) => {
+      if (labelMin > 0) return one.length < labelMin || isReadable(withoutIp(one), 'label')
+      return isReadable(one, 'label') && !this.isPersonal(one)
+    }
     const labels = named
       .split('.')
       .map((label) =>

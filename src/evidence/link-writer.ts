@@ -1,4 +1,5 @@
 import { customersDomain } from '../mail/address.ts'
+import { parseIp } from '../mail/ip.ts'
 import { shorteners } from '../pieces/features/material.ts'
 import { anyCode, codeInText } from './codes.ts'
 import { isDense, withoutSpelling } from './encodings.ts'
@@ -18,6 +19,8 @@ type LinkParts = {
   isIssuer: (host: string) => boolean
   /** Whether a part that is no word stays, because it cannot identify a recipient. */
   isShared: (part: string) => boolean
+  /** Whether a part that reads like a word or a number is known to be of one recipient. */
+  isPersonal: (part: string) => boolean
 }
 
 /** Writes links: scheme, host, and the parts of path and query that are words. */
@@ -94,10 +97,10 @@ export class LinkWriter {
   }
 
   #part(text: string, kind: 'path' | 'query'): string {
-    const { token, isShared } = this.#concealer
+    const { token, isShared, isPersonal } = this.#concealer
     const write = (one: string) => {
       const plain = decoded(one)
-      if (isReadable(plain, kind) && !isDense(plain)) return one
+      if (isReadable(plain, kind) && !isDense(plain) && !isPersonal(plain)) return one
       // What remains of a part in which a person was concealed is never shared.
       return one === text && isShared(one) ? one : token(one)
     }
@@ -118,8 +121,41 @@ const LINKS_READ_MAX = 100
 /** Maximum number of parts of a message that are compared with those of others. */
 const CODED_PARTS_MAX = 32
 
-/** Returns the first parts of links that would be replaced by codes, as they are written. */
-export function codedParts(urls: readonly string[]): string[] {
+/**
+ * Whether a part of a link contains what links for unsubscribing have: a run of at least three
+ * letters and digits, at least one of them a digit. Each recipient has another such link, in which
+ * a short number, or what looks like the name of a page, is the number of a person.
+ */
+export function personalIn(unsubscribing: readonly string[]): (part: string) => boolean {
+  const runs = new Set<string>()
+  for (const uri of unsubscribing) {
+    const [, host = '', rest = ''] =
+      /^(?:https?:[\\/]{2}([^\\/?#]*)|mailto:)?(.*)$/is.exec(uri) ?? []
+    const own = parseIp(host) ? '' : ownLabels(host)
+    for (const run of runsIn(`${own} ${rest}`)) runs.add(run)
+  }
+  return (part) => runs.size > 0 && runsIn(part).some((run) => runs.has(run))
+}
+
+/** The labels of a host before the domain of a customer, with the dot after them. */
+function ownLabels(host: string): string {
+  const domain = customersDomain(host.toLowerCase())
+  return domain === undefined ? host : host.slice(0, -domain.length)
+}
+
+function runsIn(text: string): string[] {
+  const runs = decoded(plainText(text)).match(/[\p{L}\d]{3,}/gu) ?? []
+  return runs.filter((run) => /\d/.test(run))
+}
+
+/**
+ * Returns the first parts of links that would be replaced by codes, as they are written.
+ * `isPersonal`: as of `personalIn`.
+ */
+export function codedParts(
+  urls: readonly string[],
+  isPersonal: (part: string) => boolean = () => false,
+): string[] {
   const parts = new Set<string>()
   const add = (part: string) => {
     if (part.length <= PART_CHARS_MAX) parts.add(part)
@@ -127,11 +163,11 @@ export function codedParts(urls: readonly string[]): string[] {
   }
   const asItIs = (text: string) => text
   const writer = new LinkWriter({
-    ...{ mailbox: asItIs, people: asItIs, isIssuer: () => false },
+    ...{ mailbox: asItIs, people: asItIs, isIssuer: () => false, isPersonal },
     host: (name) => {
-      const domain = customersDomain(name.toLowerCase())
-      const own = domain === undefined ? name : name.slice(0, -domain.length)
-      for (const label of own.split('.')) if (!isReadable(label, 'label')) add(label)
+      for (const label of ownLabels(name).split('.')) {
+        if (!isReadable(label, 'label') || isPersonal(label)) add(label)
+      }
       return name
     },
     token: () => anyCode,

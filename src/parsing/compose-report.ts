@@ -16,6 +16,7 @@ import type { FeedbackExplanation, MessageSource } from '../mail/feedback-text.t
 import { withoutKeys } from '../mail/keys.ts'
 import type { FeedbackFacts } from '../mail/mail-parts.ts'
 import { parseHeader } from '../mail/header.ts'
+import { unsubscribeUris } from '../mail/list-unsubscribe.ts'
 import { composeXarfReport } from '../mail/xarf.ts'
 import { composeAuthenticationResults } from '../origin/authenticity/authenticate.ts'
 import { leadsSomewhere } from '../pieces/links.ts'
@@ -127,6 +128,7 @@ export async function composeFeedback(
     codes,
     issuers: content.keepsTokens ? issuersOf(analysis, content) : [],
     isShared: isSharedBy(content.sharedParts),
+    unsubscribing: unsubscribeUris(header.fields),
   })
   const { takenBack, form, page } = content
   const keeps = page && noticeFields

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { codedParts } from '../../../src/evidence/link-writer.ts'
+import { codedParts, personalIn } from '../../../src/evidence/link-writer.ts'
 import { composeFeedback } from '../../../src/parsing/compose-report.ts'
 import { analyzePlainly } from '../../../src/pieces/analyze.ts'
 import { textHash } from '../../../src/pieces/shingles/hash.ts'
@@ -73,3 +73,59 @@ test('a shared part is shown, and never one with the identity of the reporter', 
   const without = (await composeFeedback(raw, analysis, contentOf(1))).raw.toString()
   expect(without).not.toContain('8f3KqZ1x9')
 })
+
+test.for(['4711', 'f00d', '007', 'win9', '3rdx'])(
+  'what only looks like a page number or a word, %s, is a code where it unsubscribes',
+  async (token) => {
+    const uris = [
+      `https://list.shop.example/u/${token}`,
+      `https://list.shop.example/off/${token}.html`,
+      `https://list.shop.example/off?u=${token}`,
+      `https://list.shop.example/off?${token}`,
+      `https://list.shop.example/off#${token}`,
+      `https://list.shop.example/off?u=list-${token}`,
+      `https://${token}.shop.example/off`,
+      `mailto:leave-${token}@shop.example`,
+      `mailto:leave@shop.example?subject=leave%20${token}`,
+    ]
+    for (const uri of uris) {
+      const text = await reportOn(
+        ['From: offers@shop.example', `List-Unsubscribe: <${uri}>`],
+        [uri, `https://shop.example/buy/${token}`, 'https://shop.example/offers/2026'],
+      )
+      expect(text, uri).toContain('redacted-')
+      expect(text, uri).toContain('https://shop.example/offers/2026')
+      expect(text.replaceAll(/redacted-[a-z2-7]+/g, ''), uri).not.toContain(token)
+    }
+    const other = await reportOn(['From: offers@shop.example'], [`https://shop.example/u/${token}`])
+    expect(other).toContain(`https://shop.example/u/${token}`)
+  },
+)
+
+test('a number that unsubscribes is shown if independent reporters share it', async () => {
+  const fields = ['From: offers@shop.example', 'List-Unsubscribe: <https://shop.example/u/4711>']
+  expect(
+    codedParts(['https://shop.example/u/4711'], personalIn(['https://shop.example/u/4711'])),
+  ).toEqual(['4711'])
+  const sharedParts = hashesOf('4711')
+  const text = await reportOn(fields, ['https://shop.example/u/4711'], { sharedParts })
+  expect(text).toContain('List-Unsubscribe: <https://shop.example/u/4711>')
+})
+
+/** The feedback report on a message with these fields and links, as text. */
+async function reportOn(
+  fields: readonly string[],
+  links: readonly string[],
+  content: Parameters<typeof contentOf>[1] = {},
+): Promise<string> {
+  const message = Buffer.from(
+    [
+      'Received: from mail.shop.example (mail.shop.example [198.51.100.23])',
+      ' by mx.provider.example with ESMTPS; Mon, 16 Nov 2026 10:00:00 +0000',
+      ...[...fields, `To: ${secret}`, 'Subject: Offers', '', ...links, ''],
+    ].join('\r\n'),
+  )
+  const analysis = await analyzePlainly(message, { trustedRelays: [], ignoreStamps: false })
+  const { raw } = await composeFeedback(message, analysis, contentOf(1, content))
+  return raw.toString().replace(/=\r\n/g, '')
+}
