@@ -13,10 +13,15 @@ export function askableHost(host: string, isShared: (label: string) => boolean):
   const [name, ...labels] = partsOf(host)
   let askable = name
   for (const label of labels.toReversed()) {
-    if (!isReadable(label, 'label') && !isShared(label)) break
+    if (!isWord(label) && !isShared(label)) break
     askable = `${label}.${askable}`
   }
   return askable
+}
+
+/** Whether a label is readable and has at most two digits: more could number the recipients. */
+function isWord(label: string): boolean {
+  return isReadable(label, 'label') && label.replace(/\D/g, '').length <= 2
 }
 
 /**

@@ -1,6 +1,6 @@
 import { registrableDomain } from '../mail/address.ts'
 import { isRoutable, parseIp } from '../mail/ip.ts'
-import type { Resolve } from '../world.ts'
+import { type Resolve, systemRandom } from '../world.ts'
 import { askableHost } from './askable-host.ts'
 import type { FoundPage } from './find-pages.ts'
 import {
@@ -33,9 +33,12 @@ export async function lookUpPage(page: FoundPage, sources: PageSources): Promise
   const wanted = isLookedUp(page)
   const { hostname } = new URL(page.url)
   const host = askableHost(hostname, sources.isShared)
+  // A name about which nobody may be asked is where the names are that nobody gave: at a wildcard.
+  // Its domain may be elsewhere, for example if somebody else added names to it.
+  const asked = host === hostname ? host : `${systemRandom(6).toString('hex')}.${host}`
   const domain = registrableDomain(host)
   const [networks, registrar] = await Promise.all([
-    wanted.host ? networksOf(host, sources) : [],
+    wanted.host ? networksOf(asked, sources) : [],
     wanted.registrar && domain !== undefined ? sources.registrarOf(domain) : undefined,
   ])
   return stoppersOf(page, { networks, registrar })

@@ -104,7 +104,12 @@ function ofRegistrar({ registrar, contacts }: DomainRegistrar): Stopper {
   return { role: 'registrar', name: registrar ?? 'unknown registrar', addresses: contacts }
 }
 
-/** Finds the override of a registrar or platform. Registries differ in the case of names. */
+/** Finds a CDN by its name in our table, in any case. */
+export function findCdnNamed(name: string) {
+  return cdns.find((cdn) => cdn.name.toLowerCase() === name.toLowerCase())
+}
+
+/** Finds the override of a registrar, platform or CDN. Registries differ in the case of names. */
 export function overrideOf<Override extends ContactOverride>(
   { role, name }: Pick<Stopper, 'role' | 'name'>,
   overrides: readonly Override[],

@@ -35,6 +35,8 @@ test.for([
 test.for([
   ['login.page.example', 'login.page.example'],
   ['q7w8e9r0t1y2.page.example', 'page.example'],
+  ['u471.page.example', 'page.example'],
+  ['web12.page.example', 'web12.page.example'],
   ['login.q7w8e9r0t1y2.page.example', 'page.example'],
   ['q7w8e9r0t1y2.jane.pages.dev', 'jane.pages.dev'],
   ['192.0.2.1', '192.0.2.1'],

@@ -13,11 +13,13 @@ const names: Record<string, string[]> = {
   'page.example': ['93.184.215.14', '93.184.215.15', '10.0.0.1'],
   'behind.example': ['104.16.1.1'],
   'jane.ddns.net': ['93.184.215.14'],
+  '*.any.example': ['93.184.215.14'],
 }
 const sources: PageSources = {
   resolve: (name, type) => {
     asked.push(name)
-    const records = type === 'A' ? names[name] : undefined
+    const known = names[name] ?? names[name.replace(/^[\da-f]{12}\./, '*.')]
+    const records = type === 'A' ? known : undefined
     return Promise.resolve(records ? { is: 'found', records } : { is: 'none' })
   },
   networkOf: (ip) => Promise.resolve(networks[ip]),
@@ -84,8 +86,16 @@ test('a platform that redirects to the page is told, too', async () => {
 })
 
 test('nobody is asked about a label that may be a token of the recipient', async () => {
-  await lookUp('https://q7w8e9r0t1y2.page.example/login')
-  expect([...new Set(asked)].toSorted()).toEqual(['page.example', 'registrar of page.example'])
+  // The network of the domain is not that of a name which somebody else added to it.
+  expect(await lookUp('https://q7w8e9r0t1y2.page.example/login')).toEqual([
+    ['registrar', 'abuse@registrar.example'],
+  ])
+  const label = expect.stringMatching(/^[\da-f]{12}\.page\.example$/)
+  expect(asked.toSorted()).toEqual([label, label, 'registrar of page.example'])
+  expect(await lookUp('https://q7w8e9r0t1y2.any.example/login')).toEqual([
+    ['host', 'abuse@hoster.example'],
+    ['registrar', 'abuse@registrar.example'],
+  ])
 })
 
 test('a host that is an address has no registrar', async () => {
