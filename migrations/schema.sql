@@ -457,7 +457,7 @@ create table contact_overrides (
   set_at timestamp with time zone not null,
   constraint contact_overrides_pkey PRIMARY KEY (role, name),
   constraint contact_overrides_muted CHECK ((is_muted = (cardinality(contacts) = 0))),
-  constraint contact_overrides_role_known CHECK ((role = ANY (ARRAY['platform'::text, 'registrar'::text])))
+  constraint contact_overrides_role_known CHECK ((role = ANY (ARRAY['platform'::text, 'cdn'::text, 'registrar'::text])))
 );
 
 -- counted_reports: distributed by shard

@@ -35,7 +35,8 @@ const list = defineQuery({
 
 const listContacts = defineQuery({
   name: 'pages contacts list',
-  summary: 'show the registrars and platforms that get notices, their contacts and your overrides',
+  summary:
+    'show the registrars, platforms and CDNs that get notices, their contacts and your overrides',
   async print(_, { pool }) {
     const rows = await readPageContacts(pool, { limit: CONTACTS_MAX })
     if (rows.length === 0) return 'No registrar or platform was notified yet.'

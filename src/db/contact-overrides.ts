@@ -39,11 +39,11 @@ export function removeContactOverride(
   return changesAny(tx)`delete from contact_overrides where role = ${role} and name = ${name}`
 }
 
-/** Returns the contacts of all registrars and platforms that could stop a page. */
+/** Returns the contacts of all registrars, platforms and CDNs that could stop a page. */
 export function listNotifiedContacts(db: Db): Promise<NotifiedContact[]> {
   return rowsOf(db)`
     select distinct case role when 'redirector' then 'platform' else role end as role,
       name, contact, is_override as "isOverride"
-    from page_notices where role in ('platform', 'redirector', 'registrar')
+    from page_notices where role in ('platform', 'redirector', 'cdn', 'registrar')
     order by name, contact`
 }

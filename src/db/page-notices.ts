@@ -1,5 +1,5 @@
 import sql, { bulk } from 'sql-template-tag'
-import type { StopperRole } from '../mail/page-notice.ts'
+import type { ContactOverride, StopperRole } from '../mail/page-notice.ts'
 import { type FeedbackKey, feedbackName } from './feedback-reports.ts'
 import type { Page } from './pages.ts'
 import type { Db } from './pool.ts'
@@ -35,6 +35,31 @@ const columns = sql`page_id as "pageId", contact, role, name,
 export function listPageNotices(db: Db, pageId: string): Promise<PageNotice[]> {
   return rowsOf(db)`
     select ${columns} from page_notices where page_id = ${pageId} order by place, contact`
+}
+
+/** Removes contacts of a page that got no notice. */
+export async function removeUnasked(
+  tx: Db,
+  pageId: string,
+  contacts: readonly string[],
+): Promise<void> {
+  await tx.query(sql`
+    delete from page_notices
+    where page_id = ${pageId} and contact = any(${contacts}) and state <> 'queued'`)
+}
+
+/** Returns the latest confirmed pages with a contact of somebody that got no notice, by id. */
+export function listPagesWithUnasked(
+  db: Db,
+  { role, name }: Pick<ContactOverride, 'role' | 'name'>,
+  limit: number,
+): Promise<string[]> {
+  const roles = role === 'platform' ? ['platform', 'redirector'] : [role]
+  return valuesOf(db)`
+    select id from pages join page_notices on page_id = id
+    where pages.state = 'confirmed' and page_notices.state <> 'queued'
+      and role = any(${roles}) and lower(name) = lower(${name})
+    group by id order by id desc limit ${limit}`
 }
 
 /** Inserts those who can stop a page; leaves known contacts as they are. */

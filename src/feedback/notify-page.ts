@@ -7,6 +7,7 @@ import {
   listDisowning,
   listPageNotices,
   type PageNoticeState,
+  removeUnasked,
 } from '../db/page-notices.ts'
 import { loadPage, type Page } from '../db/pages.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
@@ -14,13 +15,13 @@ import { DAY_MS, HOUR_MS } from '../durations.ts'
 import { accusable } from '../phishing/accusable.ts'
 import type { FoundPage } from '../phishing/find-pages.ts'
 import { lookUpPage } from '../phishing/look-up-page.ts'
-import { type HostNetwork, type Stopper, withOverrides } from '../phishing/stoppers.ts'
+import { type HostNetwork, overrideOf, type Stopper, withOverrides } from '../phishing/stoppers.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import { ownNamesOf } from '../verdict/lists/spare.ts'
 import { placeInScope } from '../verdict/site-scope.ts'
 import type { DnsAnswer, Resolve } from '../world.ts'
 import { askRegistries } from './find-contact.ts'
-import { listMailedPartners, queueNotices, takeBackNotices } from './page-notices.ts'
+import { listMailedPartners, queueNotices, stopperOf, takeBackNotices } from './page-notices.ts'
 import { queueSubmissions } from './submit-page.ts'
 
 type Needs = Pick<WorkApp, 'pool' | 'boss' | 'clock' | 'config' | 'rdap'> & {
@@ -35,7 +36,8 @@ const PATIENCE_MS = HOUR_MS
 const AGAIN_MS = 5 * 60_000
 /** For how long in milliseconds the answer "not ours" is valid, as for networks. */
 const DISOWNED_MS = 180 * DAY_MS
-/** The place of the first partner, behind all who can stop a page. */
+/** The places of contacts that operators set after the look-up, and of partners: the last ones. */
+const LATER_PLACE = 500
 const PARTNERS_PLACE = 1_000
 
 /**
@@ -71,10 +73,14 @@ async function notifyPage(payload: Payload, app: Needs): Promise<JobOutcome> {
     const { stoppers, retryAt } = await lookUp(page, accused, app)
     const isLate = clock().getTime() - Date.parse(firstAskedAt) >= PATIENCE_MS
     if (retryAt && !isLate) return { postponedTo: retryAt, payload: { pageId, firstAskedAt } }
-    await inTransaction(pool, (tx) => keepStoppers(tx, page, stoppers, app))
+    await inTransaction(pool, (tx) => keepStoppers(tx, page, stoppers, 0, app))
+  } else {
+    await inTransaction(pool, async (tx) => {
+      await keepStoppers(tx, page, await takeOverridden(tx, pageId), LATER_PLACE, app)
+    })
   }
   const partners = await listMailedPartners(pool, page)
-  await inTransaction(pool, (tx) => keepStoppers(tx, page, partners, app))
+  await inTransaction(pool, (tx) => keepStoppers(tx, page, partners, PARTNERS_PLACE, app))
   await inTransaction(pool, async (tx) => {
     await queueNotices(tx, pageId, app, clock())
     await queueSubmissions(tx, page, app, clock())
@@ -124,15 +130,37 @@ async function lookUp(
 }
 
 /**
+ * Takes out those for whom operators set contacts, perhaps after the page was looked up, with what
+ * got no notice.
+ */
+async function takeOverridden(tx: Db, pageId: string): Promise<Stopper[]> {
+  const overrides = await listContactOverrides(tx)
+  const notices = (await listPageNotices(tx, pageId)).filter(({ state }) => state !== 'queued')
+  const theirs = notices.filter((one) => overrideOf(one, overrides))
+  const contacts = theirs.map(({ contact }) => contact)
+  await removeUnasked(tx, pageId, contacts)
+  return [...Map.groupBy(theirs, stopperOf).values()].flatMap(([first, ...others]) => {
+    if (!first) return []
+    const its = [first, ...others].map(({ contact }) => contact)
+    const [mails, forms] = [true, false].map((isMail) =>
+      its.filter((one) => one.includes('@') === isMail),
+    )
+    const { role, name, ips } = first
+    return [{ role, name, ips, addresses: mails ?? [], ...(forms?.[0] && { form: forms[0] }) }]
+  })
+}
+
+/**
  * Stores who can stop a page. Forms and addresses with weak sources are only shown to operators,
  * who confirm an address by enrolling it; so is everybody but networks and partners in an
- * installation that forwards to certain networks only. What operators set for registrars and
- * platforms takes precedence over what was found.
+ * installation that forwards to certain networks only. What operators set for registrars,
+ * platforms and CDNs takes precedence over what was found.
  */
 async function keepStoppers(
   tx: Db,
   page: Page,
   found: readonly Stopper[],
+  firstPlace: number,
   { config, clock }: Needs,
 ): Promise<void> {
   const now = clock()
@@ -156,9 +184,7 @@ async function keepStoppers(
       return { contact, state: stateOf(contact), role, name, ips: one.ips ?? [], isOverride }
     })
   })
-  const notices = rows.map((row, at) => {
-    return { ...row, pageId: page.id, place: row.role === 'partner' ? PARTNERS_PLACE + at : at }
-  })
+  const notices = rows.map((row, at) => ({ ...row, pageId: page.id, place: firstPlace + at }))
   // The first with a contact counts, and those who are muted come last.
   const isMuted = ({ state }: (typeof notices)[number]) => Number(state === 'muted')
   const last = notices.toReversed().toSorted((one, other) => isMuted(other) - isMuted(one))

@@ -59,7 +59,7 @@ export async function listMailedPartners(
   })
 }
 
-function stopperOf({ role, name }: Pick<PageNotice, 'role' | 'name'>): string {
+export function stopperOf({ role, name }: Pick<PageNotice, 'role' | 'name'>): string {
   return `${role} ${name}`
 }
 

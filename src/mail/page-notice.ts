@@ -10,11 +10,11 @@ import { evidenceOf, type XarfEvidence, type XarfHead, xarfHead, xarfParts } fro
 export type StopperRole = 'platform' | 'redirector' | 'host' | 'cdn' | 'registrar' | 'partner'
 
 /**
- * What operators decided about a registrar or platform: its contacts, the best first, or that no
- * notices are sent.
+ * What operators decided about a registrar, platform or CDN: its contacts, the best first, or that
+ * no notices are sent.
  */
 export type ContactOverride = {
-  role: 'platform' | 'registrar'
+  role: 'platform' | 'cdn' | 'registrar'
   name: string
   /** Empty if muted. */
   contacts: readonly string[]

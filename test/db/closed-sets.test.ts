@@ -84,7 +84,7 @@ const known: Record<string, string[]> = {
     'resolved',
   ),
   consents_language_known: languages,
-  contact_overrides_role_known: all<ContactOverride['role']>()('platform', 'registrar'),
+  contact_overrides_role_known: all<ContactOverride['role']>()('platform', 'cdn', 'registrar'),
   consumer_scopes_kind_known: all<ScopeMatch['kind']>()('range', 'as', 'domain'),
   consumers_form_known: all<FeedbackSettings['form']>()('whole', 'headers'),
   consumers_format_known: all<FeedbackSettings['format']>()('arf', 'xarf'),

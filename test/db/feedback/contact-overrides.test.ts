@@ -92,11 +92,43 @@ test('an address whose platform is muted gets the notice in another role', async
   await at.send()
 })
 
+test('a contact that is set later gets the notices that nobody got', async () => {
+  const waiting = await notified('https://bit.ly/5xYzAbC')
+  expect(waiting.to).toEqual([])
+  await set({ role: 'platform', name: 'Bitly', abuse: 'late@bitly.example' })
+  await at.notify(waiting.pageId)
+  expect((await at.send()).flatMap(({ to }) => to)).toEqual(['late@bitly.example'])
+  // Once, also if the job runs again.
+  await at.notify(waiting.pageId)
+  expect(await at.send()).toEqual([])
+  expect(await at.contacts(waiting.pageId)).toEqual([
+    'platform late@bitly.example sent',
+    'platform https://bitly.is/reporting-abuse shown',
+  ])
+  const jobs = await app.rows(
+    `select data->>'pageId' as "pageId" from pgboss.job where name = 'notify-page'`,
+  )
+  expect(jobs).toContainEqual({ pageId: waiting.pageId })
+})
+
+test('the next contact after "not ours" is the one that was set meanwhile', async () => {
+  await set({ ...registrar, abuse: 'one@set.example, two@set.example' })
+  const { pageId, to } = await notified('https://secure.page-later.com/')
+  expect(to).toEqual(['abuse@host-net.example', 'one@set.example'])
+  await set({ ...registrar, abuse: 'three@set.example' })
+  await at.notify(pageId)
+  expect(await ofRegistrar(pageId)).toMatchObject([
+    { contact: 'one@set.example', state: 'sent' },
+    { contact: 'three@set.example', state: 'spare' },
+  ])
+})
+
 test.for([
   [{ ...registrar, abuse: 'nobody' }, 'abuse', 'refused.contacts'],
   [{ ...registrar, abuse: ' ' }, 'abuse', 'refused.contacts'],
   [{ role: 'registrar', name: ' ', abuse: 'none' }, 'name', 'refused.contact-name'],
   [{ role: 'platform', name: 'Bitli', abuse: 'none' }, 'name', 'refused.no-platform'],
+  [{ role: 'cdn', name: 'Cloudy', abuse: 'none' }, 'name', 'refused.no-platform'],
   [{ role: 'host', name: 'HOST-NET', abuse: 'none' }, 'role', 'refused.oneOf'],
 ] as const)('%o is refused', async ([given, field, code]) => {
   const before = await app.rows('select * from contact_overrides')

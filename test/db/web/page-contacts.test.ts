@@ -34,7 +34,7 @@ await insertPageNotices(
 test('the list has registrars and platforms with the source of each contact', async () => {
   const html = await shown()
   expect(html).toMatch(/A &amp; B Registrar.*a@registrar\.example.*from the registry/)
-  expect(html).toMatch(/Muted.*m@r\.example.*from the list of platforms/)
+  expect(html).toMatch(/Muted.*m@r\.example.*from the list of the program/)
   expect(html).not.toContain('Only a network')
   expect(await shown(`/admin/pages/${pageId}`)).toContain('an operator set “none” as the contact')
 })
