@@ -46,6 +46,8 @@ export function listPage<
     const last = rows.length > lines.length ? lines.at(-1) : undefined
     return {
       ...{ base, lines },
+      // The query of the shown lines, for forms that lead back to them.
+      here: pathWith('', givenOf(req, { ...filters, ...cursor })),
       filters: Object.fromEntries(
         Object.entries(filters).map(([name, value]) => [name, value ?? '']),
       ),
@@ -64,6 +66,12 @@ export function readParams<P extends Params>(req: Request, parsers: Parsers<P> |
     return [name, parse(params.get(name) ?? '')]
   })
   return Object.fromEntries(entries) as P
+}
+
+/** The parameters that the address has, without those that only have their default value. */
+function givenOf(req: Request, parameters: Params): Params {
+  const asked = searchParamsOf(req)
+  return Object.fromEntries(Object.entries(parameters).filter(([name]) => asked.has(name)))
 }
 
 function pathWith(path: string, parameters: Params): string {

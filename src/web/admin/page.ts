@@ -44,6 +44,7 @@ export function adminPage(site: Site, { view, title, at = '/', ...page }: AdminP
     const data = {
       problems: refused?.problems ?? [],
       form: refused?.given ?? {},
+      chosen: refused?.chosen ?? [],
       done: doneMessage(req, ...actions),
       ...(await page.data?.({ ...visit, req, res, refused })),
     }
@@ -57,11 +58,10 @@ export function adminPage(site: Site, { view, title, at = '/', ...page }: AdminP
   const guards = page.role ? [requireRole(site, page.role)] : []
   router.get(at, ...guards, (req, res) => send(req, res))
   if (form) {
-    const back = (req: Request) => pathOf(req, form.at)
-    router.post(
-      form.at ?? at,
-      postAction(site, { back, ...form, show: send, from: (req) => pathOf(req, form.at) }),
-    )
+    // A form of a list is sent with the query of the list, and leads back to the same lines.
+    const back = (req: Request) =>
+      pathOf(req, form.at) + new URL(req.originalUrl, 'http://x').search
+    router.post(form.at ?? at, postAction(site, { back, ...form, show: send, from: back }))
   }
   return router
 }

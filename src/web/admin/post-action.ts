@@ -1,14 +1,9 @@
 import type { Request, Response } from 'express'
 import { z } from 'zod'
-import {
-  type Action,
-  type InputProblem,
-  messageOf,
-  type Outcome,
-  runAction,
-} from '../../actions.ts'
+import { type Action, messageOf, type Outcome, runAction } from '../../actions.ts'
 import { CallerError } from '../../errors.ts'
 import { concealKeys } from '../../mail/conceal-keys.ts'
+import { shownLine } from '../../mail/text.ts'
 import type { Reporter } from '../../db/reporters.ts'
 import { includesRole } from '../../roles.ts'
 import { asksForCode, isProven, proofFault } from '../account/password.ts'
@@ -16,9 +11,9 @@ import { type Form, readForm } from '../pages/form.ts'
 import { isSure, stepOf } from '../pages/sure.ts'
 import { isPasswordFresh, notePassword } from '../pages/session.ts'
 import { requireReporter } from '../pages/signed-in.ts'
-import { tokenField, visitOf } from '../pages/visit.ts'
+import { tokenField, type Visit, visitOf } from '../pages/visit.ts'
 import { searchParamsOf } from '../search-params.ts'
-import { type Code, message, type Texts } from '../../texts/messages.ts'
+import { type Code, message } from '../../texts/messages.ts'
 import { refusalIn } from '../../texts/phrases.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
@@ -32,8 +27,13 @@ import {
 import { sendAdminPage } from './send-admin-page.ts'
 import { sureActions } from './sure-actions.ts'
 
-/** A form that was refused: its problems, and its fields to show them again. */
-export type RefusedForm = { problems: readonly string[]; given: Readonly<Record<string, string>> }
+/** A form that was refused: its problems, and its fields and selected lines to show them again. */
+export type RefusedForm = {
+  problems: readonly string[]
+  given: Readonly<Record<string, string>>
+  /** The ids of the lines that were refused, of a form that decides about many. */
+  chosen: readonly string[]
+}
 
 type Given = Readonly<Record<string, unknown>>
 
@@ -54,7 +54,10 @@ export type ActionPage = {
   show?: (req: Request, res: Response, refused: RefusedForm) => unknown
   /** Fields that the form has under another name, or that come from the path. */
   fields?: (req: Request, form: Form) => Given | Promise<Given>
-  /** The field that has several values, called `ids`, when a form decides about many lines. */
+  /**
+   * The field that has several values, called `ids`, when a form decides about many lines. The
+   * fields `called.ID` are the names of the lines, for the problems.
+   */
   many?: string
   /** Labels of fields, which are put in front of the problems with the fields. */
   labels?: Readonly<Record<string, Code>>
@@ -84,10 +87,10 @@ export function postAction(site: Site, page: ActionPage) {
     if (asksPassword && !(await isConfirmed(req, res, { site, form, person }))) return
     const many = page.many !== undefined && form.text('selected') !== undefined ? page.many : ''
     const run = (fields: Given) => runAction(action, { ...given, ...fields }, site, person)
-    const outcome =
+    const { outcome, chosen } =
       many === ''
-        ? await run({})
-        : await runEach(form.texts('ids'), (id) => run({ [many]: id }), visitOf(req).texts)
+        ? { outcome: await run({}), chosen: [] }
+        : await runEach(form, (id) => run({ [many]: id }), visitOf(req))
     if ('proposed' in outcome) return res.redirect(303, '/admin/deletions?done=proposed')
     if (!('problems' in outcome))
       return res.redirect(303, concealKeys(withDone(page.back(req, outcome, form), outcome)))
@@ -99,40 +102,55 @@ export function postAction(site: Site, page: ActionPage) {
     })
     if (!page.show) throw new ProblemError('bad-field', outcome.problems[0]?.message ?? '')
     const typed = Object.fromEntries(form.fields().toReversed())
-    await page.show(req, res, { problems, given: { ...typed, ...textsOf(given) } })
+    await page.show(req, res, { problems, given: { ...typed, ...textsOf(given) }, chosen })
   }
   // The role is checked before the form is read, and again for the chosen action.
   return [allow, declareRoles(handle, permissions)]
 }
 
 const MANY_MAX = 100
+const NAMES_SHOWN_MAX = 10
+const NAME_CHARS_MAX = 80
 
-/** Runs an action for each of several lines; the counts of its outcomes are added up. */
+/**
+ * Runs an action for each selected line. The counts of its outcomes are added up. Each reason of a
+ * refusal is said once, with the names of its lines; `chosen` are the ids of all refused lines.
+ */
 async function runEach(
-  ids: readonly string[],
+  form: Form,
   run: (id: string) => ReturnType<typeof runAction>,
-  texts: Texts,
-): Promise<Outcome> {
+  { language, texts }: Pick<Visit, 'language' | 'texts'>,
+): Promise<{ outcome: Outcome; chosen: readonly string[] }> {
   let [decided, count] = [0, 0]
   let last: Outcome = { problems: [{ message: texts('list.selectFirst') }] }
-  const problems: InputProblem[] = []
-  for (const id of [...new Set(ids)].slice(0, MANY_MAX)) {
+  const refused: { id: string; reason: string }[] = []
+  for (const id of [...new Set(form.texts('ids'))].slice(0, MANY_MAX)) {
     const outcome = await run(id).catch((error: unknown) => {
       if (!(error instanceof CallerError)) throw error
       return { problems: [{ message: error.message }] }
     })
-    if ('problems' in outcome) problems.push(...outcome.problems)
-    else if ('done' in outcome) {
+    if ('problems' in outcome) {
+      refused.push(...outcome.problems.map(({ message: reason }) => ({ id, reason })))
+    } else if ('done' in outcome) {
       decided++
       count += outcome.count ?? 0
       last = outcome
     } else if ('unchanged' in outcome) last = outcome
   }
-  if (problems.length === 0) {
-    return 'done' in last ? { ...last, count: last.count === undefined ? decided : count } : last
+  const chosen = [...new Set(refused.map(({ id }) => id))]
+  if (chosen.length === 0) {
+    if (!('done' in last)) return { outcome: last, chosen }
+    return { outcome: { ...last, count: last.count === undefined ? decided : count }, chosen }
   }
-  const before = decided === 0 ? [] : [{ message: texts('list.decided', { n: decided }) }]
-  return { problems: [...before, ...problems] }
+  const nameOf = (id: string) => shownLine(form.text(`called.${id}`) ?? id, NAME_CHARS_MAX)
+  const reasons = [...Map.groupBy(refused, ({ reason }) => reason)].map(([reason, lines]) => {
+    const names = lines.slice(0, NAMES_SHOWN_MAX).map(({ id }) => nameOf(id))
+    if (names.length < lines.length) names.push('…')
+    const problem = refusalIn(language, reason).text
+    return texts('list.refused', { n: lines.length, names: names.join(', '), problem })
+  })
+  const before = decided === 0 ? [] : [texts('list.decided', { n: decided })]
+  return { outcome: { problems: [...before, ...reasons].map((message) => ({ message })) }, chosen }
 }
 
 const proofFields = ['now', 'now_code', tokenField]

@@ -67,6 +67,56 @@ test('several pages are confirmed together, but none of a brand', async () => {
   expect(await Promise.all(ids.map(stateOf))).toEqual(['confirmed', 'confirmed', 'seen'])
 })
 
+test('a refused decision about many keeps what was selected, and says each reason once', async () => {
+  const ids: string[] = []
+  for (let n = 0; n < 9; n++) ids.push(await add(`${n}.shop.example`))
+  const list = '/admin/pages?state=seen&host=shop.example'
+  const second = /href="([^"]+)" rel="next"/.exec(await (await browser.get(list)).text())?.[1] ?? ''
+  const beyond = second.replaceAll('&amp;', '&')
+  const page = await (await browser.get(beyond)).text()
+  const last = ids[0] ?? ''
+  expect(page).toContain('0.shop.example')
+  expect(page).not.toContain('1.shop.example')
+  // The forms are sent with the query of the page, and with the names of its lines.
+  const [, action = ''] = /action="(\/admin\/pages\/[^"]+\/decision[^"]*)"/.exec(page) ?? []
+  expect(action.replaceAll('&amp;', '&')).toBe(
+    `/admin/pages/${last}/decision${beyond.slice('/admin/pages'.length)}`,
+  )
+  const form = new URLSearchParams({ do: 'clear', selected: 'yes', reason: ' ' })
+  for (const [n, id] of ids.slice(0, 2).entries()) {
+    form.append('ids', id)
+    form.append(`called.${id}`, `${n}.shop.example`)
+  }
+  form.append('ids', uuidv7(new Date()))
+  const at = '/admin/pages/selected/decision?state=seen&host=shop.example'
+  const refused = await browser.send(at, { method: 'POST', body: form })
+  expect(refused.status).toBe(422)
+  const shown = await refused.text()
+  expect(shown.match(/Please give a reason/g)).toHaveLength(1)
+  expect(shown).toMatch(
+    /Not done for 3 lines \(0\.shop\.example, 1\.shop\.example, [0-9a-f-]{36}\)/,
+  )
+  expect(shown).toContain('<details class="many" open>')
+  // The page shows the newest eight of the nine: the second of the selected ones is the last.
+  const checked = [...shown.matchAll(/name="ids" value="([^"]+)" data-choice checked/g)]
+  expect(checked.map(([, id]) => id)).toEqual([ids[1]])
+  // What was decided is selected no more; what could not be found is named.
+  form.set('reason', reason)
+  const partly = await (await browser.send(at, { method: 'POST', body: form })).text()
+  expect(partly).toContain('2 lines were decided. The others were not:')
+  expect(partly).toMatch(/Not done for [0-9a-f-]{36}: Page not found/)
+  expect(partly).not.toContain(' checked')
+})
+
+test('a decision leads back to the lines that were shown', async () => {
+  const id = await add('page.shop.example')
+  const at = `/admin/pages/${id}/decision?state=seen&host=shop.example`
+  const body = new URLSearchParams({ do: 'clear', reason })
+  const answer = await browser.send(at, { method: 'POST', body, redirect: 'manual' })
+  const where = answer.headers.get('location')
+  expect(where).toBe('/admin/pages?state=seen&host=shop.example&done=cleared')
+})
+
 test('the list has the pages of a state and a domain, with a decision beside each', async () => {
   await add('login.bank.example')
   await add('other.example')
