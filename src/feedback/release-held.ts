@@ -13,8 +13,7 @@ import { releaseLetters } from '../db/letters.ts'
 import { startPostponedJobs } from '../db/jobs.ts'
 import { endPause, noteResumed } from '../db/mail-relay.ts'
 import type { Db } from '../db/pool.ts'
-import { sendLetter } from '../letters/queues.ts'
-import { resumedQueueNames } from '../letters/queues.ts'
+import { resumedQueueNames, sendingProblems, sendLetter } from '../letters/queues.ts'
 import { refusal } from '../phrase.ts'
 import { type Boss, send } from '../queue/boss.ts'
 import { forwardReport, showForwarded } from './queues.ts'
@@ -128,9 +127,8 @@ function defineRelease(
     input,
     messages,
     async run(tx, which, { boss, at, config }: ActionContext<'boss' | 'config'>) {
-      if (from === 'held' && config.smtpUrl === undefined) {
-        return { problems: [{ message: refusal('refused.no-smtp') }] }
-      }
+      const problems = from === 'held' ? sendingProblems(config) : []
+      if (problems.length > 0) return { problems }
       const done = which.letters || which.letter !== undefined ? `${from}-letters` : from
       const selection = { ...which, from, now: at }
       const count =

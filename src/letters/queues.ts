@@ -1,4 +1,7 @@
 import { z } from 'zod'
+import type { InputProblem } from '../actions.ts'
+import type { App } from '../app.ts'
+import { refusal } from '../phrase.ts'
 import { defineQueue } from '../queue/define-queue.ts'
 
 export const mailQueues = { feedback: 'forward-report', letter: 'send-letter' } as const
@@ -8,6 +11,11 @@ export const shownQueue = 'show-forwarded'
 export const mailQueueNames: readonly string[] = Object.values(mailQueues)
 /** The queues whose postponed jobs start when sending resumes. */
 export const resumedQueueNames = [...mailQueueNames, shownQueue]
+
+/** Why mail cannot be sent again: without SMTP_URL, it would only be held again. */
+export function sendingProblems({ smtpUrl }: Pick<App['config'], 'smtpUrl'>): InputProblem[] {
+  return smtpUrl === undefined ? [{ message: refusal('refused.no-smtp') }] : []
+}
 
 /** The retries of a mail span days, because mail servers may be down for days. */
 export const mailAttempts = {

@@ -93,8 +93,10 @@ function defineStart(
     async run(
       tx,
       { kind, q, ids = [], reason, speed },
-      context: ActionContext<'boss' | 'clock' | 'pool'>,
+      context: ActionContext<'boss' | 'clock' | 'config' | 'pool'>,
     ) {
+      const problems = massEffectOf(kind).problems?.(context.config) ?? []
+      if (problems.length > 0) return { problems }
       const reports = ids.length > 0 ? await selected(ids) : await foundBy(context.pool, q ?? '')
       if ('problems' in reports) return reports
       const count = reports.ids.length

@@ -1,4 +1,4 @@
-import type { ActionContext } from '../actions.ts'
+import type { ActionContext, InputProblem } from '../actions.ts'
 import { reputationKey } from '../counting/reputation-reader.ts'
 import { listOrigins, removeAnalyses } from '../db/analyses.ts'
 import { removeMessages } from '../db/erasures.ts'
@@ -26,7 +26,7 @@ import {
 import { findMarks, removeMark, setMark } from '../db/reputations.ts'
 import { insertSearchNews } from '../db/search.ts'
 import { forwardReport } from '../feedback/queues.ts'
-import { sendLetter } from '../letters/queues.ts'
+import { sendingProblems, sendLetter } from '../letters/queues.ts'
 import { reconsiderPages } from '../pages/look-for-pages.ts'
 import { type Phrase, phrase } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
@@ -63,6 +63,8 @@ export type MassEffect = {
   /** What will happen to each report, and to which none. */
   meaning: string
   run: Step
+  /** Why the action cannot start. */
+  problems?: (config: Context['config']) => readonly InputProblem[]
   /** Restores what `run` changed; without it, the action cannot be undone. */
   undo?: UndoStep
   /** What undoing does. */
@@ -376,6 +378,7 @@ export const massEffects = {
       'Feedback and letters about these reports that our mail server refused, or that are held, ' +
       'are sent again. Mail to addresses that are suppressed, and other reports, stay as they are.',
     run: sendAgain,
+    problems: sendingProblems,
   },
   'list-origin': {
     label: 'List the origins',

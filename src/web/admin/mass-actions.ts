@@ -18,6 +18,7 @@ import {
 } from '../../search/mass-actions.ts'
 import { deletesEvidence, isDeletion, massEffectOf, massKinds } from '../../search/mass-effects.ts'
 import { type Language, message } from '../../texts/messages.ts'
+import { refusalIn } from '../../texts/phrases.ts'
 import { parseSearch, SEARCH_CHARS_MAX } from '../../search/syntax.ts'
 import { isUuid } from '../pages/render.ts'
 import { searchParamsOf } from '../search-params.ts'
@@ -101,10 +102,12 @@ async function describePreview(
   const looked =
     known === 'judge-kept' ? (ids ?? (search ? await listFound(pool, search, newest) : [])) : []
   const effect = shownEffect(known, language)
+  const blocked = massEffectOf(known).problems?.(config) ?? []
   return {
     title: effect.label,
     ...{ kind, q, ids: ids ?? [], count, effect, MASS_MAX },
     isTooMany: count > MASS_MAX,
+    blocked: blocked.map((problem) => refusalIn(language, problem.message).text),
     looked: looked.length,
     judged:
       looked.length > 0

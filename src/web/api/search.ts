@@ -62,8 +62,9 @@ export function searchHandlers(site: Site) {
       const reports = ids
         ? new Set(ids).size
         : await countFound(pool, await openSearch(pool, clausesOf(search ?? '')), MASS_MAX)
-      const { meaning, undoMeaning } = massEffectOf(action)
-      const mayStart = reports > 0 && reports <= MASS_MAX
+      const { meaning, undoMeaning, problems } = massEffectOf(action)
+      const isBlocked = (problems?.(site.config) ?? []).length > 0
+      const mayStart = reports > 0 && reports <= MASS_MAX && !isBlocked
       return { reports, may_start: mayStart, meaning, undo_meaning: undoMeaning ?? null }
     },
     'read-mass-action': ({ path: { id } }) => describe(id, site),

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest'
 import { runAction } from '../../../src/actions.ts'
 import { insertLetter } from '../../../src/db/letters.ts'
 import type { Pool } from '../../../src/db/pool.ts'
+import { releaseHeld } from '../../../src/feedback/release-held.ts'
+import { refusal } from '../../../src/phrase.ts'
 import { importNetworks } from '../../../src/processes/import-networks.ts'
 import { UNDO_MS } from '../../../src/reports/restore-reports.ts'
 import {
@@ -21,7 +23,7 @@ import { signedInBrowser } from '../web/browser.ts'
 import { startWebSite } from '../web/web-site.ts'
 import { parser } from '../../support/parser.ts'
 
-const site = await closeAfterTests(startWebSite())
+const site = await closeAfterTests(startWebSite({ SMTP_URL: 'smtp://127.0.0.1:9' }))
 await importNetworks(sampleNetworks, site.app)
 const admin = await site.addPerson('admin@desk.example', { role: 'operator' })
 const operator = { id: admin.id, role: 'operator' } as const
@@ -302,6 +304,20 @@ test('refused feedback and held letters about the reports are queued again', asy
     [refused, letterId],
   )
   expect(rows).toEqual([{ state: 'queued' }, { state: 'queued' }])
+})
+
+test('nothing is sent again without a mail server: nothing that is held is touched', async () => {
+  const { ids } = await reported(1)
+  const hold = `update feedback_reports set state = 'held', finished_at = now()
+    where report_id = any($1)`
+  await pool.query(hold, [ids])
+  const app = { ...site.app, config: { ...site.app.config, smtpUrl: undefined } }
+  const given = { kind: 'send-again', ids, reason: 'a test' }
+  const outcome = await runAction(startMassAction, given, app, operator)
+  expect(outcome).toEqual({ problems: [{ message: refusal('refused.no-smtp') }] })
+  expect(await runAction(releaseHeld, {}, app, operator)).toEqual(outcome)
+  const other = await runAction(startMassAction, { ...given, kind: 'forward-now' }, app, operator)
+  expect(other).toMatchObject({ done: 'started' })
 })
 
 test.for([
