@@ -125,6 +125,9 @@ export type DelistingRequest = {
   decidedAt: Date | null
 }
 
+/** For operators; null if it was decided automatically or at the command line. */
+export type DecidedBy = { decidedBy: string | null }
+
 const REQUEST_COLUMNS = sql`id, list, name, state, asker, contact, done, answer,
   decided_at as "decidedAt"`
 
@@ -187,10 +190,10 @@ export async function countDelistings(
 export function listDelistings(
   db: Db,
   { state, after, limit }: { state: DelistingState; after: string | undefined; limit: number },
-): Promise<DelistingRequest[]> {
+): Promise<(DelistingRequest & DecidedBy)[]> {
   const [beyond, order] = state === 'open' ? [raw('>'), raw('asc')] : [raw('<'), raw('desc')]
   return rowsOf(db)`
-    select ${REQUEST_COLUMNS} from delisting_requests
+    select ${REQUEST_COLUMNS}, decided_by as "decidedBy" from delisting_requests
     where state = ${state} and (${after}::uuid is null or id ${beyond} ${after}::uuid)
     order by id ${order} limit ${limit}`
 }

@@ -65,6 +65,11 @@ export const removeListExemption = defineAction({
 /** Exemption periods of a delisted name in days; `good` has no end. */
 export const exemptionTerms = ['30', '90', '365', 'good'] as const
 
+/** The stored reason of an exemption that came of a delisting request. */
+export function exemptionReason(requestId: string): string {
+  return `Delisting request ${requestId}.`
+}
+
 /** The message about one request, or about several that were decided together. */
 function requestsWere(count: number, decided: string): string {
   return count > 1 ? `${count} requests were ${decided}.` : `The request was ${decided}.`
@@ -93,7 +98,7 @@ export const acceptDelisting = defineAction({
     // A page that is cleared is not listed again, whatever is reported.
     if (exempt === undefined || list === 'pages') return { done: 'accepted', audit: what }
     const expiresAt = endOf(exempt === 'good' ? undefined : Number(exempt), context)
-    const reason = `Delisting request ${requestId}.`
+    const reason = exemptionReason(requestId)
     await keepExemption(tx, { name, reason, expiresAt, reporterId, createdAt: at })
     return { done: 'accepted', audit: `${what}, exempt ${termWords(expiresAt)}` }
   },

@@ -1,14 +1,18 @@
 import type { Router } from 'express'
 import {
+  type DelistingRequest,
   type DelistingState,
   findListings,
   listDelistings,
+  type ListExemption,
   listExemptions,
 } from '../../db/listings.ts'
 import { listConfirmedAt } from '../../db/pages.ts'
+import { listReporterEmails } from '../../db/reporters.ts'
 import {
   acceptDelisting,
   exemptFromLists,
+  exemptionReason,
   exemptionTerms,
   refuseDelisting,
   removeListExemption,
@@ -41,11 +45,21 @@ export function delistingAdminRoutes(site: Site): Router {
       const rows = await listDelistings(site.pool, page)
       const listings = await listingsOf(rows, site)
       const pages = await Promise.all(rows.map((row) => pagesToClear(row, site)))
+      const exemptions = await Promise.all(rows.map((row) => exemptionOf(row, site)))
+      const emails = await listReporterEmails(
+        site.pool,
+        rows.map(({ decidedBy }) => decidedBy),
+      )
       return rows.map((row, at) => {
         const askedAt = uuidTime(row.id)
         const listing = listings.find(({ list, name }) => list === row.list && name === row.name)
         const kind = row.list === 'pages' ? undefined : listedKinds[row.list]
-        return { ...row, kind, listing, pages: pages[at], askedAt, dueAt: decisionDue(askedAt) }
+        // Null at the command line; a deleted account has no name any more.
+        const decidedBy = row.decidedBy && (emails.get(row.decidedBy) ?? '–')
+        return {
+          ...{ ...row, kind, listing, decidedBy, askedAt, dueAt: decisionDue(askedAt) },
+          ...{ pages: pages[at], exemption: exemptions[at] },
+        }
       })
     },
     next: ({ id }) => ({ after: id }),
@@ -58,6 +72,16 @@ export function delistingAdminRoutes(site: Site): Router {
       many: 'id',
     },
   })
+}
+
+/** The exemption that came of an accepted request, while nobody changed or removed it. */
+async function exemptionOf(
+  { id, name, state }: Pick<DelistingRequest, 'id' | 'name' | 'state'>,
+  { pool }: Site,
+): Promise<ListExemption | undefined> {
+  if (state !== 'accepted') return undefined
+  const [found] = await listExemptions(pool, { after: '', limit: 1, name })
+  return found?.reason === exemptionReason(id) ? found : undefined
 }
 
 /** The number of confirmed pages that a delisting clears, as in `clearPagesAt`. */

@@ -9,7 +9,13 @@ import {
 } from '../../db/pages.ts'
 import { listSubmissions } from '../../db/page-submissions.ts'
 import { readNotices } from '../../feedback/show-notices.ts'
-import { clearPage, confirmPage, platformsOf, undecidePage } from '../../pages/page-actions.ts'
+import {
+  clearPage,
+  confirmPage,
+  findPageDecision,
+  platformsOf,
+  undecidePage,
+} from '../../pages/page-actions.ts'
 import { isUuid } from '../pages/render.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
@@ -55,7 +61,8 @@ export function pageRoutes(site: Site): Router {
         const notices = await readNotices(pool, found.id)
         const submissions = await listSubmissions(pool, found.id)
         const platforms = await platformsOf(pool, found, site.config)
-        return { page, reports, notices, submissions, platforms }
+        const decided = await findPageDecision(pool, found)
+        return { page, reports, notices, submissions, platforms, decided }
       },
       form: { actions, fields },
     }),

@@ -229,6 +229,24 @@ test('a page that is listed by its path is found by any link to it, without a to
   expect(await pageOf(`/lookup?q=https://${host}/wp-admin/${other}/in`)).toContain('is not listed')
 })
 
+test('a decided request shows who decided it, and the exemption that came of it', async () => {
+  await askFor(hard)
+  const open = await pageOf('/admin/delistings', desk)
+  expect(open).not.toContain('Decided by')
+  const action = /action="(\/admin\/delistings\/[^"]+)"/.exec(open)?.[1] ?? ''
+  await desk.post(action, { do: 'accept', answer: 'Repaired.', exempt: '30' })
+  const accepted = () => pageOf('/admin/delistings?state=accepted', desk)
+  const until = new Date(site.app.clock().getTime() + 30 * 86_400_000).toISOString().slice(0, 10)
+  const shown = await accepted()
+  expect(shown).toMatch(new RegExp(`Decided by</dt><dd>\\s*<span class="stranger">${admin.email}`))
+  expect(shown).toMatch(new RegExp(`Exempt from the lists</dt>.*?datetime="${until}`, 's'))
+  // What somebody set later did not come of the request.
+  const later = { do: 'set', name: hard.name, reason: 'Ours.', term: 'good' }
+  await desk.post('/admin/delistings/exemptions', later)
+  expect(await accepted()).not.toContain('Exempt from the lists</dt>')
+  expect(await accepted()).toContain(admin.email)
+})
+
 test('a request that no person decides in time is shown as overdue, and warned of', async () => {
   const { pool, clock } = site.app
   await askFor({ list: 'hosts', name: 'www.hacked.example' })

@@ -47,9 +47,21 @@ test('an analyst confirms a page, clears it, and leaves it to the reports again'
     ...{ state: 'confirmed', confirmedBy: 'person', type: 'malware', decision: 'malware' },
   })
   expect(await lastAudit()).toBe('confirm page: page.example/login, malware: Seen.')
-  await browser.post(at, { do: 'clear', reason })
+  const why = async () => {
+    const html = await (await browser.get(at)).text()
+    return [/Decided by<\/dt><dd>(.*?)<\/dd>/s, /Why<\/dt><dd>(.*?)<\/dd>/s].map((cell) =>
+      cell
+        .exec(html)?.[1]
+        ?.replaceAll(/<[^>]+>/g, ' ')
+        .trim(),
+    )
+  }
+  expect(await why()).toEqual([expect.stringContaining('analyst@desk.example'), 'Seen.'])
+  await browser.post(at, { do: 'clear', reason: 'Their own, after all.' })
+  expect(await why()).toEqual([expect.any(String), 'Their own, after all.'])
   expect(await stateOf(id)).toBe('cleared')
   await browser.post(at, { do: 'undecide' })
+  expect(await why()).toEqual([undefined, undefined])
   expect(await stateOf(id)).toBe('seen')
   expect(await lastAudit()).toBe('undecide page: page.example/login')
 })
@@ -67,11 +79,12 @@ test('several pages are confirmed together, but none of a brand', async () => {
   expect(await Promise.all(ids.map(stateOf))).toEqual(['confirmed', 'confirmed', 'seen'])
 })
 
-test('a refused decision about many keeps what was selected, and says each reason once', async () => {
+test('a refused decision about many keeps the selection, and says each reason once', async () => {
   const ids: string[] = []
   for (let n = 0; n < 9; n++) ids.push(await add(`${n}.shop.example`))
   const list = '/admin/pages?state=seen&host=shop.example'
-  const second = /href="([^"]+)" rel="next"/.exec(await (await browser.get(list)).text())?.[1] ?? ''
+  const first = await (await browser.get(list)).text()
+  const [, second = ''] = /href="([^"]+)" rel="next"/.exec(first) ?? []
   const beyond = second.replaceAll('&amp;', '&')
   const page = await (await browser.get(beyond)).text()
   const last = ids[0] ?? ''
