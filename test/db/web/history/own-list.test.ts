@@ -152,7 +152,7 @@ test('retracting a report asks first, and explains the effect', async () => {
   expect(restored).toContain(`/reports/${id}/retract`)
 })
 
-test('the receipt, the story and the API say why no one was notified', async () => {
+test('the list, the receipt, the story and the API say why no one was notified', async () => {
   const id = await add({ subject: 'why not', state: 'kept' })
   await keepAnalysis(site.app.pool, id, sampleMessage('why-not'))
   const consequence = { action: 'keep', why: [{ code: 'looks-wanted' }, { code: 'others-needed' }] }
@@ -166,6 +166,9 @@ test('the receipt, the story and the API say why no one was notified', async () 
   const reason = 'The complaint is forwarded only if other people report the message too.'
   const receipt = await (await browser.get(`/report/sent?id=${id}`)).text()
   expect(receipt).toContain(reason)
+  const list = (await shown('?words=why+not')).page
+  expect(list).toMatch(new RegExp(`>No one notified<.*${reason}`, 's'))
+  expect(list).not.toContain('Too few signs')
   const story = await (await browser.get(`/reports/${id}`)).text()
   expect(story).toMatch(new RegExp(`No one was notified.*${reason}`))
   // The verdict is spam.
