@@ -2,7 +2,7 @@ import { type Phrase, phrase } from '../phrase.ts'
 import { isPublicName } from './address.ts'
 import { decodeHeaderText } from './encoded-word.ts'
 import { fieldValues, type HeaderField } from './header.ts'
-import { storableText } from './text.ts'
+import { storableText, trimmedEnd } from './text.ts'
 
 /** The ways to unsubscribe that a message offers. */
 export type Unsubscribe = {
@@ -65,7 +65,7 @@ function urisIn(value: string): string[] {
   for (const [written, inside] of value.matchAll(piece)) {
     const several = inside?.split(separators.bracketed) ?? written.split(separators.bare)
     for (const one of several) {
-      const uri = inside === undefined ? one.replace(/[,;"']+$/, '') : one.replaceAll(/\s/g, '')
+      const uri = inside === undefined ? trimmedEnd(one, ',;"\'') : one.replaceAll(/\s/g, '')
       if (/^[a-z][a-z0-9+.-]{1,20}:/i.test(uri)) uris.push(storableText(uri, uriCharsMax))
     }
     if (uris.length >= urisMax) break

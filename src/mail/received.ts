@@ -58,7 +58,7 @@ function proofIn(comment: string): string | undefined {
   }
   if (comment.startsWith('via HTTP') || isUserOfWebMail(comment)) return 'HTTP'
   if (!comment.includes('@')) return undefined
-  return /^\S+@\S+ with (login|plain|cram-md5)$/i.exec(comment)?.[1]?.toUpperCase()
+  return /^[^\s@]+@\S+ with (login|plain|cram-md5)$/i.exec(comment)?.[1]?.toUpperCase()
 }
 
 function isUserOfWebMail(text: string): boolean {

@@ -34,6 +34,16 @@ export function remembered<T>(
   }
 }
 
+/**
+ * Removes certain signs at the end of a text. Linear time, other than a pattern such as `,+$`,
+ * which begins anew at each sign in the middle.
+ */
+export function trimmedEnd(text: string, signs: string): string {
+  let end = text.length
+  while (end > 0 && signs.includes(text[end - 1] ?? '')) end--
+  return text.slice(0, end)
+}
+
 const lineCharsMax = 76
 const labelChars = 15
 const factCharsMax = 300

@@ -1,3 +1,5 @@
+import { trimmedEnd } from '../mail/text.ts'
+
 /**
  * Where a link is in HTML: `html`: a link or an area; `form`: the target of a form or a button;
  * `refresh`: a page that replaces this one; `embedded`: a frame, an object or a script; `image`: a
@@ -66,15 +68,14 @@ export function refreshTarget(content: string): string | undefined {
   return quoted ?? single ?? bare
 }
 
-const refresh =
-  /^\s*(?:\d+|\.)[\d.]*(?:\s*[;,]|\s)\s*(?:url\s*=\s*)?(?:"([^"]*)|'([^']*)|([^\s].*))/is
+const refresh = /^\s*[\d.]+(?:\s*[;,]|\s)\s*(?:url\s*=\s*)?(?:"([^"]*)|'([^']*)|([^\s].*))/is
 
 const sourcesMax = 8
 
-/** Returns the addresses in a `srcset` (HTML standard §4.8.4.4.1), at most eight. */
+/** Returns the addresses in a `srcset` (HTML standard §4.8.4.4.1), at most eight. Linear time. */
 export function sourcesIn(srcset: string): string[] {
-  const found = srcset.matchAll(/(?:^|,)[\s,]*([^\s,]\S*)/g)
-  return [...found.take(sourcesMax)].map(([, source = '']) => source.replace(/,+$/, ''))
+  const found = srcset.matchAll(/([^\s,]\S*)(?:(?<!,)[^,]*)?/g)
+  return [...found.take(sourcesMax)].map(([, source = '']) => trimmedEnd(source, ','))
 }
 
 const pageTypes = /^data:\s*(?:text\/html|application\/xhtml\+xml|image\/svg\+xml|text\/xml)\b/i

@@ -214,9 +214,9 @@ class Reader {
     if (this.#code(start) === 0x3e) return start + 1
     if (html.startsWith('->', start)) return start + 2
     const usual = this.#find('-->', start)
-    const unusual = this.#find('--!>', start)
-    const isUnusual = unusual >= 0 && (usual < 0 || unusual < usual)
-    const end = isUnusual ? unusual : usual
+    // Searched no further: it may be far away, after many comments.
+    const unusual = html.slice(start, usual < 0 ? html.length : usual).indexOf('--!>')
+    const end = unusual < 0 ? usual : start + unusual
     const content = html.slice(start, end < 0 ? start + innerCharsMax : end)
     if (/^\s{0,9}\[if\b/i.test(content)) this.#inner(content)
     if (end < 0) return html.length
@@ -225,7 +225,7 @@ class Reader {
       const comment = content.slice(0, commentCharsMax).trim()
       if (comment !== '') comments.push(comment)
     }
-    return end + (isUnusual ? 4 : 3)
+    return end + (unusual < 0 ? 3 : 4)
   }
 
   /** Adds the links of a text that is part of this one. */

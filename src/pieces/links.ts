@@ -79,12 +79,18 @@ export function findLinks(
     found.push(link)
     if (isFaint) faint.add(link)
   }
-  const addDisguised = (shown: string, where: LinkPlace) => {
-    for (const url of undisguised(shown)) {
-      // A program may have found it, too.
-      const isKnown = (link: Link) => withoutScheme(readableLink(link.url)) === withoutScheme(url)
-      if (!found.some((link) => link.where === where && isKnown(link))) add(url, where)
+  const known = new Map<LinkPlace, { addresses: Set<string | undefined>; read: number }>()
+  // A program may have found a disguised address, too.
+  const isKnown = (url: string, where: LinkPlace) => {
+    const its = known.getOrInsertComputed(where, () => ({ addresses: new Set(), read: 0 }))
+    for (; its.read < found.length; its.read++) {
+      const link = found[its.read]
+      if (link?.where === where) its.addresses.add(withoutScheme(readableLink(link.url)))
     }
+    return its.addresses.has(withoutScheme(url))
+  }
+  const addDisguised = (shown: string, where: LinkPlace) => {
+    for (const url of undisguised(shown)) if (!isKnown(url, where)) add(url, where)
   }
   for (const { url, where, isFaint } of page.links) add(url, where, isFaint)
   for (const url of linksInText(page.dotted)) add(url, 'text')

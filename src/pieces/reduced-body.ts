@@ -1,5 +1,6 @@
 import type { Header } from '../mail/header.ts'
 import type { MessageBody } from '../mail/message-body.ts'
+import { trimmedEnd } from '../mail/text.ts'
 import { foldedBase64 } from '../mail/transfer-encoding.ts'
 
 const searchedBytesMax = 1024 * 1024
@@ -19,7 +20,7 @@ export function reducedBody(raw: Buffer, { bodyOffset }: Header): MessageBody {
   const found = new Set<string>()
   for (const searched of [written, ...decodedBase64(text)]) {
     for (const [url] of searched.matchAll(link)) {
-      if (found.size < linksMax) found.add(url.replace(/[.,;:!?]+$/, ''))
+      if (found.size < linksMax) found.add(trimmedEnd(url, '.,;:!?'))
     }
   }
   return { text: [...found].join('\n'), html: '', attachments: [] }

@@ -1,3 +1,5 @@
+import { trimmedEnd } from '../mail/text.ts'
+
 /** How many words of a text are looked at. */
 export const CANDIDATES_MAX = 5_000
 
@@ -21,10 +23,6 @@ export function* linksInScript(script: string): Generator<string> {
 
 /** Removes signs after an address that belong to the sentence around it. */
 export function withoutPunctuation(url: string): string {
-  let end = url.length
-  while (end > 0 && '.,;:!?)]}*_'.includes(url[end - 1] ?? '')) {
-    if (url[end - 1] === ')' && url.lastIndexOf('(', end) > 0) break
-    end--
-  }
-  return url.slice(0, end)
+  // What is removed contains no opening one, so that one search is enough.
+  return trimmedEnd(url, url.lastIndexOf('(') > 0 ? '.,;:!?]}*_' : '.,;:!?)]}*_')
 }
