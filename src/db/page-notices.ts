@@ -1,6 +1,6 @@
 import sql, { bulk } from 'sql-template-tag'
 import type { ContactOverride, StopperRole } from '../mail/page-notice.ts'
-import { type FeedbackKey, feedbackName } from './feedback-reports.ts'
+import { type Feedback, type FeedbackKey, feedbackName, listFeedback } from './feedback-reports.ts'
 import type { Page } from './pages.ts'
 import type { Db } from './pool.ts'
 import { numberOf, rowsOf, valuesOf } from './rows.ts'
@@ -62,6 +62,17 @@ export function listPagesWithUnasked(
     group by id order by id desc limit ${limit}`
 }
 
+/** Returns a function that finds a feedback report that is a notice, or follows one. */
+export async function listFeedbackOf(
+  db: Db,
+  notices: readonly PageNotice[],
+): Promise<(key: Pick<PageNotice, 'reportId' | 'number'>) => Feedback | undefined> {
+  const ids = [...new Set(notices.flatMap(({ reportId }) => reportId ?? []))]
+  const feedback = ids.length > 0 ? await listFeedback(db, ids) : []
+  return ({ reportId, number }) =>
+    feedback.find((one) => one.reportId === reportId && one.number === number)
+}
+
 /** Inserts those who can stop a page; leaves known contacts as they are. */
 export async function insertPageNotices(
   tx: Db,
@@ -95,12 +106,12 @@ export async function markNoticeQueued(
     where page_id = ${pageId} and contact = ${contact}`)
 }
 
-/** Stores the number of a feedback report that follows a notice. */
+/** Stores the number of a feedback report that follows a notice; null if it no longer does. */
 export async function markNoticeFollowed(
   tx: Db,
   { pageId, contact }: Pick<PageNotice, 'pageId' | 'contact'>,
   by: 'exact' | 'withdrawal',
-  number: number,
+  number: number | null,
 ): Promise<void> {
   const column = by === 'exact' ? sql`exact_number` : sql`withdrawal_number`
   await tx.query(sql`

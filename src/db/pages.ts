@@ -73,26 +73,25 @@ export function readConfirmedPages(
 
 /**
  * Inserts pages that are not known, and returns all of them, locked. A known page keeps its id; the
- * latest message decides what it imitates.
+ * latest message decides what it imitates, and whether it is of phishing or malware.
  */
 export async function touchPages(tx: Db, seen: readonly SeenPage[]): Promise<Page[]> {
   if (seen.length === 0) return []
-  const latest = new Map(
-    seen
-      .toSorted((a, b) => a.lastSeen.getTime() - b.lastSeen.getTime())
-      .map((page) => [page.key, page]),
-  )
+  const inOrder = seen.toSorted((a, b) => a.lastSeen.getTime() - b.lastSeen.getTime())
+  const latest = new Map(inOrder.map((page) => [page.key, page]))
+  const firstSeen = new Map(inOrder.toReversed().map((page) => [page.key, page.lastSeen]))
   const values = [...latest.values()]
     .toSorted((a, b) => (a.key < b.key ? -1 : 1))
     .map((one) => [
       ...[one.id, one.key, one.url, one.host, one.scope, one.type, 'seen', one.imitates],
-      ...[one.through, false, one.lastSeen, one.lastSeen, 0],
+      ...[one.through, false, firstSeen.get(one.key), one.lastSeen, 0],
     ])
   return rowsOf(tx)`
     insert into pages (id, key, url, host, scope, type, state, imitates, through, shared,
       first_seen, last_seen, reports)
     values ${bulk(values)}
-    on conflict (key) do update set scope = excluded.scope, through = excluded.through,
+    on conflict (key) do update set scope = excluded.scope, type = excluded.type,
+      through = excluded.through,
       imitates = coalesce(excluded.imitates, pages.imitates),
       first_seen = least(pages.first_seen, excluded.first_seen),
       last_seen = greatest(pages.last_seen, excluded.last_seen)

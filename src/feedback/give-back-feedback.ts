@@ -63,16 +63,18 @@ const FOR_HEAD_MS = HOUR_MS
  * desk that got a complaint because of the action gets its withdrawal. `wasNotified`: whether there
  * were such desks. `isMerged`: whether unsent feedback of another report represents some again.
  * `isFreed`: whether the action made feedback of this report wait, by withdrawing the
- * feedback that represented it, which is given back later.
+ * feedback that represented it, which is given back later. Notices about pages are left to the job
+ * of their page: another report may have taken the place of this one.
  */
 export async function giveBackFeedback(
   tx: Db,
-  { reportId, recorded, isFreed }: GivenBack,
+  { reportId, recorded: all, isFreed }: GivenBack,
   app: Pick<App, 'boss'>,
   now: Date,
 ): Promise<{ wasNotified: boolean; isMerged: boolean }> {
   await withdrawFeedback(tx, reportId, now)
-  const present = await listFeedback(tx, [reportId])
+  const recorded = all.filter(isAboutMessage)
+  const present = (await listFeedback(tx, [reportId])).filter(isAboutMessage)
   const numbers = new Set(recorded.map(({ number }) => number))
   const since = present.filter(({ number }) => !numbers.has(number))
   const notified = since.filter(({ state }) => ['sent', 'bounced', 'merged'].includes(state))
@@ -93,6 +95,10 @@ export async function giveBackFeedback(
   }
   await correct(tx, reportId, { recorded, notified }, app, now)
   return { wasNotified: notified.length > 0, isMerged }
+}
+
+function isAboutMessage({ recipientRole }: Pick<RecordedFeedback, 'recipientRole'>): boolean {
+  return recipientRole !== 'page'
 }
 
 type GivenBack = {

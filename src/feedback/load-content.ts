@@ -181,7 +181,8 @@ async function loadParts(
   for (const feedback of all) {
     const analysis = analysisOf.get(feedback.reportId)
     const isAboutPage = feedback.recipientRole === 'page'
-    const page = isAboutPage ? noticedPage(feedback, pages.get(feedbackName(feedback))) : undefined
+    const notice = isAboutPage ? pages.get(feedbackName(feedback)) : undefined
+    const page = isAboutPage ? noticedPage(feedback, notice) : undefined
     if (isAboutPage && !page) continue
     const network = page ? nobody : analysis && networkOrAddress(analysis)
     const packed = rawOf.get(feedback.reportId)
@@ -200,7 +201,8 @@ async function loadParts(
       reporter: { addresses: [reporterEmail] },
       ...(page ? contentOfPage(feedback, page) : contentOfJudgment(feedback, analysis.judgment)),
       others: others.get(feedbackName(feedback)),
-      takenBack: feedback.kind === 'redeemed' ? complaint?.number : undefined,
+      // The report may lead to several pages of one desk.
+      takenBack: feedback.kind === 'redeemed' ? (notice ?? complaint)?.number : undefined,
     })
     parts.set(feedbackName(feedback), { feedback, content, packed, analysis })
   }
@@ -287,14 +289,17 @@ const nobody: Network = {
 
 /**
  * The page of a notice. Its address is that of the report, because the copy of its message knows
- * what identifies its reporter; undefined if the report no longer leads to the page.
+ * what identifies its reporter; undefined if the report no longer leads to the page. A withdrawal
+ * is sent all the same, with placeholders for what differs between recipients.
  */
 function noticedPage(
   { kind }: Feedback,
   page: NoticeOfFeedback | undefined,
 ): NoticedPage | undefined {
-  const url = page?.shared && kind !== 'original' ? page.url : page?.reportUrl
-  if (!page || !url) return undefined
+  if (!page) return undefined
+  const known = page.shared && kind !== 'original' ? page.url : page.reportUrl
+  const url = known ?? (kind === 'redeemed' ? `https://${page.key}` : undefined)
+  if (url === undefined) return undefined
   return {
     ...{ url, key: page.key, type: page.type, role: page.role, recipient: page.name },
     ips: page.ips.map((ip) => ip.replace(/\/\d+$/, '')),

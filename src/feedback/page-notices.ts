@@ -1,7 +1,9 @@
 import type { App } from '../app.ts'
 import { ensureConsumers } from '../db/consumers.ts'
+import type { Feedback } from '../db/feedback-reports.ts'
 import { withdrawUnsent } from '../db/feedback-waiting.ts'
 import {
+  listFeedbackOf,
   listPageNotices,
   markNoticeFollowed,
   markNoticeQueued,
@@ -18,7 +20,6 @@ import type { Stopper } from '../phishing/stoppers.ts'
 import { chooseContact, type OwnAddresses } from '../verdict/choose-contact.ts'
 import { knownContacts } from './known-contacts.ts'
 import { queueFeedback } from './queue-feedback.ts'
-import { listFeedbackOf } from './show-notices.ts'
 
 type Needs = Pick<App, 'boss' | 'config'>
 
@@ -28,18 +29,18 @@ const REPORTS_MAX = 100
 /**
  * Queues the notices about a confirmed page that are owed: one for each network, registrar and
  * platform that has none, to its first contact who may get mail. A notice that was withdrawn before
- * it left is queued again.
+ * it left, or taken back since then, is queued again.
  */
 export async function queueNotices(tx: Db, pageId: string, app: Needs, now: Date): Promise<void> {
   const page = await lockPage(tx, pageId)
   if (page?.state !== 'confirmed') return
   const notices = await listPageNotices(tx, pageId)
-  const withdrawn = await listWithdrawn(tx, notices)
+  const fallen = await listFallen(tx, notices, now)
   const told = new Set((await listMailedPartners(tx, page)).map(stopperOf))
   for (const [stopper, its] of Map.groupBy(notices, stopperOf)) {
     if (its[0]?.role === 'partner' && !told.has(stopper)) continue
     const queued = its.filter(({ state }) => state === 'queued')
-    const again = queued.filter(({ contact }) => withdrawn.has(contact))
+    const again = queued.filter(({ contact }) => fallen.has(contact))
     if (queued.length > again.length) continue
     await queueNotice(tx, page, [...again, ...its.filter(isSpare)], app, now)
   }
@@ -67,12 +68,28 @@ function isSpare({ state }: PageNotice): boolean {
   return state === 'spare'
 }
 
-/** The contacts of notices that were withdrawn before they left. */
-async function listWithdrawn(tx: Db, notices: readonly PageNotice[]): Promise<Set<string>> {
+/**
+ * Returns the contacts whose notices do not stand. A withdrawal that has not left is withdrawn
+ * itself, so that its notice stands.
+ */
+async function listFallen(tx: Db, notices: readonly PageNotice[], now: Date): Promise<Set<string>> {
   const feedbackOf = await listFeedbackOf(tx, notices)
-  return new Set(
-    notices.flatMap((one) => (feedbackOf(one)?.state === 'withdrawn' ? [one.contact] : [])),
-  )
+  const fallen = new Set<string>()
+  for (const notice of notices) {
+    const { contact, reportId, withdrawalNumber: number } = notice
+    if (feedbackOf(notice)?.state === 'withdrawn') fallen.add(contact)
+    if (reportId === null || number === null) continue
+    if (isSent(feedbackOf({ reportId, number }))) fallen.add(contact)
+    else {
+      await withdrawUnsent(tx, [{ reportId, number }], now)
+      await markNoticeFollowed(tx, notice, 'withdrawal', null)
+    }
+  }
+  return fallen
+}
+
+function isSent(feedback: Pick<Feedback, 'state'> | undefined): boolean {
+  return feedback?.state === 'sent' || feedback?.state === 'bounced'
 }
 
 /**
@@ -181,8 +198,7 @@ export async function takeBackNotices(
     const feedback = feedbackOf(notice)
     if (!feedback) continue
     await withdrawUnsent(tx, [feedback], now)
-    const isSent = feedback.state === 'sent' || feedback.state === 'bounced'
-    if (!isSent || notice.withdrawalNumber !== null) continue
+    if (!isSent(feedback) || notice.withdrawalNumber !== null) continue
     const { reportId, address } = feedback
     const queued = await queueOne(tx, reportId, address, 'redeemed', app, now)
     if (queued) await markNoticeFollowed(tx, notice, 'withdrawal', queued.number)

@@ -1,6 +1,11 @@
 import { listAnswers } from '../db/feedback-answers.ts'
-import { type FeedbackKey, type FeedbackState, listFeedback } from '../db/feedback-reports.ts'
-import { listPageNotices, type PageNotice, type PageNoticeState } from '../db/page-notices.ts'
+import type { FeedbackKey, FeedbackState } from '../db/feedback-reports.ts'
+import {
+  listFeedbackOf,
+  listPageNotices,
+  type PageNotice,
+  type PageNoticeState,
+} from '../db/page-notices.ts'
 import type { Db } from '../db/pool.ts'
 import type { AnswerKind } from '../mail/verp.ts'
 
@@ -20,10 +25,10 @@ export type ShownNotice = Pick<PageNotice, 'contact' | 'role' | 'name' | 'isOver
 /** Returns those who can stop a page, in the order in which they are asked. */
 export async function readNotices(db: Db, pageId: string): Promise<ShownNotice[]> {
   const notices = await listPageNotices(db, pageId)
-  const ids = reportsOf(notices)
+  const ids = notices.flatMap(({ reportId }) => reportId ?? [])
   const [feedbackOf, answers] = await Promise.all([
     listFeedbackOf(db, notices),
-    ids.length > 0 ? listAnswers(db, ids) : [],
+    ids.length > 0 ? listAnswers(db, [...new Set(ids)]) : [],
   ])
   return notices.map((notice) => {
     const { contact, role, name, isOverride, state, reportId, number, queuedAt } = notice
@@ -38,16 +43,4 @@ export async function readNotices(db: Db, pageId: string): Promise<ShownNotice[]
         .map(({ answer, at, said }) => ({ answer, at, said })),
     }
   })
-}
-
-/** Returns a function that returns the feedback report that is a notice. */
-export async function listFeedbackOf(db: Db, notices: readonly PageNotice[]) {
-  const ids = reportsOf(notices)
-  const feedback = ids.length > 0 ? await listFeedback(db, ids) : []
-  return ({ reportId, number }: PageNotice) =>
-    feedback.find((one) => one.reportId === reportId && one.number === number)
-}
-
-function reportsOf(notices: readonly PageNotice[]): string[] {
-  return [...new Set(notices.flatMap(({ reportId }) => reportId ?? []))]
 }

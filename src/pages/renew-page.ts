@@ -2,6 +2,7 @@ import type { WorkApp } from '../app.ts'
 import { listCampaignDecisions } from '../db/campaign-decisions.ts'
 import { findWitnesses } from '../db/campaigns.ts'
 import { findExempted } from '../db/listings.ts'
+import { listFeedbackOf, listPageNotices } from '../db/page-notices.ts'
 import {
   countPageReports,
   listPageReports,
@@ -48,12 +49,20 @@ export async function renewPage(tx: Db, id: string, app: Needs): Promise<void> {
   const after = decided({ ...page, url, shared, reports }, finding, { isSpared, isExempt }, now)
   await updatePage(tx, after)
   if (page.state !== 'confirmed' && after.state === 'confirmed') pageConfirmed(after, app)
-  // A report that was taken back takes its notices along; others take their place.
-  const isLess = page.state === 'confirmed' && after.reports < page.reports
+  // A report that was taken back or changed takes its notices along; others take their place.
+  const isLess =
+    page.state === 'confirmed' && (after.reports < page.reports || (await hasFallen(tx, id)))
   // The address that several reporters share may go to partners.
   const isNewlyShared = after.state === 'confirmed' && after.shared && !page.shared
   if (page.state !== after.state || isLess || isNewlyShared)
     await send(app.boss, notifyPage, [{ pageId: id }], tx)
+}
+
+/** Whether a notice about a page was withdrawn before it left. */
+async function hasFallen(tx: Db, id: string): Promise<boolean> {
+  const notices = await listPageNotices(tx, id)
+  const feedbackOf = await listFeedbackOf(tx, notices)
+  return notices.some((one) => feedbackOf(one)?.state === 'withdrawn')
 }
 
 function pageConfirmed({ id, confirmedBy }: Page, { log }: Needs): void {

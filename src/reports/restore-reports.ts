@@ -40,6 +40,7 @@ import {
 import { giveBackFeedback, recordFeedback } from '../feedback/give-back-feedback.ts'
 import { findContact } from '../feedback/queues.ts'
 import { HOUR_MS } from '../durations.ts'
+import { lookForPages } from '../pages/look-for-pages.ts'
 import { queueWebhooks } from '../people/deliver-webhooks.ts'
 import { phrase } from '../phrase.ts'
 import { send } from '../queue/boss.ts'
@@ -96,8 +97,9 @@ export type Restored = 'undone' | 'notified' | 'overtaken' | 'gone'
 
 /**
  * Restores reports as they were before an action: their state, analysis, counts, evidence and
- * feedback. The action has not changed any karma yet, and will not. If the reporter has made
- * another statement since then, this statement takes effect as if there had been no action.
+ * feedback, and what they say about pages. The action has not changed any karma yet, and will not.
+ * If the reporter has made another statement since then, this statement takes effect as if there
+ * had been no action.
  */
 export async function restoreReports(
   tx: Db,
@@ -119,6 +121,8 @@ export async function restoreReports(
     action.id,
     ids.filter((id) => !reports.has(id)),
   )
+  // What the reports say about pages follows from what they are now.
+  await lookForPages(tx, app.boss, [...reports.keys()])
   return restored
 }
 
