@@ -46,6 +46,8 @@ type ZoneMeaning = {
 export type BlacklistZone = {
   /** In lower case, without a final dot. */
   zone: string
+  /** The label of a customer, which precedes the zone in queries. It is never shown. */
+  key?: string
   lists: 'addresses' | 'domains' | 'both'
   answers: readonly ZoneMeaning[]
   /** Answers, besides 127.255.255.0/24, with which the zone refuses queries. */
@@ -85,18 +87,23 @@ export function pointerQuestion(address: IpAddress): string {
   return addressQuestion(address.family === 4 ? 'in-addr.arpa' : 'ip6.arpa', address)
 }
 
+/** The zone as it is queried. */
+export function queriedZone({ zone, key }: Pick<BlacklistZone, 'zone' | 'key'>): string {
+  return key === undefined ? zone : `${key}.${zone}`
+}
+
 /**
  * The name to query for a domain (RFC 5782 §2.2): its registrable domain, or the whole name if the
  * zone accepts it. Undefined when there is no registrable domain or the name is too long.
  */
 export function domainQuestion(
-  { zone, takesWholeNames }: Pick<BlacklistZone, 'zone' | 'takesWholeNames'>,
+  { takesWholeNames, ...zone }: Pick<BlacklistZone, 'zone' | 'key' | 'takesWholeNames'>,
   domain: string,
 ): string | undefined {
   const bare = domain.toLowerCase().replace(/\.$/, '')
   const registered = registrableDomain(bare)
   if (registered === undefined) return undefined
-  const name = `${takesWholeNames ? bare : registered}.${zone}`
+  const name = `${takesWholeNames ? bare : registered}.${queriedZone(zone)}`
   return name.length <= nameCharsMax ? name : undefined
 }
 
@@ -160,11 +167,12 @@ export type TestEntry = { name: string; shown: string }
  * For each kind of entry that a zone lists (addresses, domains): one entry that the zone must list,
  * and one that it must not list (RFC 5782 §5).
  */
-export function testEntries({ zone, lists, testDomain = 'test' }: BlacklistZone): {
+export function testEntries({ lists, testDomain = 'test', ...its }: BlacklistZone): {
   ipv4?: { listed: TestEntry; unlisted: TestEntry }
   ipv6?: { listed: TestEntry; unlisted: TestEntry }
   domains?: { listed: TestEntry; unlisted: TestEntry }
 } {
+  const zone = queriedZone(its)
   const address = (last: number, family: 4 | 6): TestEntry => {
     const ipv4 = `127.0.0.${last}`
     const { groups = [] } = parseIp(ipv4) ?? {}

@@ -3,6 +3,7 @@ import {
   addressQuestion,
   type BlacklistZone,
   domainQuestion,
+  queriedZone,
   type BlacklistEntry,
   readZoneAnswer,
   testEntries,
@@ -298,6 +299,8 @@ function questionsOf(zone: BlacklistZone, subjects: readonly Subject[]): Questio
 }
 
 function questionNameOf(zone: BlacklistZone, { subject, address }: Subject): string | undefined {
-  if (address) return zone.lists === 'domains' ? undefined : addressQuestion(zone.zone, address)
+  if (address) {
+    return zone.lists === 'domains' ? undefined : addressQuestion(queriedZone(zone), address)
+  }
   return zone.lists === 'addresses' ? undefined : domainQuestion(zone, subject)
 }

@@ -24,8 +24,15 @@ export async function callOperator(
   await answer.body?.cancel()
 }
 
-async function ask(url: string, msMax: number, init: RequestInit = {}): Promise<Response> {
-  const headers = { ...init.headers, 'user-agent': 'Signalpost' }
+/** Asks a URL, which may have a name and password. The reasons of errors do not repeat it. */
+async function ask(text: string, msMax: number, init: RequestInit = {}): Promise<Response> {
+  const url = URL.parse(text)
+  if (!url) throw new Error('The address in the settings is not valid.')
+  const { username, password } = url
+  const account = Buffer.from(decodeURIComponent(`${username}:${password}`)).toString('base64')
+  const authorization = username && { authorization: `Basic ${account}` }
+  url.username = url.password = ''
+  const headers = { ...authorization, ...init.headers, 'user-agent': 'Signalpost' }
   const asked = { ...init, headers, signal: AbortSignal.timeout(msMax) }
   const answer = await fetch(url, asked).catch((error: unknown) => {
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error

@@ -40,7 +40,7 @@ const ownList = /^(.*)=(addresses|domains|both)$/
  */
 export async function readZones(entries: readonly string[]): Promise<BlacklistZone[]> {
   const read = await Promise.all(entries.map(readEntry))
-  const zones = read.flatMap((one) => one.zones)
+  const zones = read.flatMap((one) => one.zones.map(keyApart))
   const names = zones.map(({ zone }) => zone)
   const twice = new Set(names.filter((name, at) => names.indexOf(name) !== at))
   const problems = [
@@ -51,15 +51,28 @@ export async function readZones(entries: readonly string[]): Promise<BlacklistZo
   throw new UsageError(problems.map((problem) => `BLACKLISTS: ${problem} (see .env.example)`))
 }
 
+/** A label that a list gives to each of its customers: long, without words. */
+const keyLabel = /^([a-z0-9]{20,63})\.(.+)$/
+
+/** Takes the key of a customer out of the name of a zone, because the name is shown. */
+function keyApart(zone: BlacklistZone): BlacklistZone {
+  const [, key, rest] = keyLabel.exec(zone.zone) ?? []
+  if (key === undefined || rest === undefined) return zone
+  const answers = zone.answers.map((one) => {
+    return { ...one, meaning: one.meaning.replaceAll(`${key}.`, '') }
+  })
+  return { ...zone, zone: rest, key, answers }
+}
+
 type ReadEntry = { zones: BlacklistZone[]; problems: string[] }
 
 async function readEntry(entry: string): Promise<ReadEntry> {
   if (entry.startsWith('@')) return readZoneFile(entry.slice(1))
   const known = knownZones.find(({ zone }) => zone === entry.toLowerCase())
   if (known) return { zones: [known], problems: [] }
-  const [, name = '', lists] = ownList.exec(entry) ?? []
+  const [, name = '', lists] = ownList.exec(entry.toLowerCase()) ?? []
   const parsed = zoneSchema.safeParse({
-    zone: name.toLowerCase(),
+    zone: name,
     lists,
     answers: [{ match: 'any', category: 'spam', meaning: `Listed by ${name}.` }],
   })

@@ -76,7 +76,7 @@ test.for(readers)('no page, download or answer of the API shows a key: $role', a
 const owned: readonly KeyKind[] = [
   ...(['link to a new address', 'link that turns letters off', 'mail-in address'] as const),
   ...(['answer address of a letter', 'return path of a letter'] as const),
-  ...(['webhook secret', 'API token'] as const),
+  ...(['webhook secret', 'webhook address', 'API token'] as const),
 ]
 
 test('a reporter sees no key of others in the answer of a desk or in its mail', async () => {

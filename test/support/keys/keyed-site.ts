@@ -14,7 +14,7 @@ import { arrive } from '../inbound-mail.ts'
 import { testJudge } from '../judge.ts'
 import { type ShownSite, startShownSite } from '../pages/shown-site.ts'
 import { parser } from '../parser.ts'
-import { type Keys, makeEveryKey, needlesOf } from './every-key.ts'
+import { type Keys, makeEveryKey, needlesOf, settingsWithKeys } from './every-key.ts'
 import {
   inboundMailWithKeys,
   type KeyTexts,
@@ -61,11 +61,7 @@ export type KeyedSite = {
 
 /** Starts the site. */
 export async function startKeyedSite(log?: Logger): Promise<KeyedSite> {
-  const env = {
-    FRONT_KEY: 'a-front-key-of-the-tests-which-is-long-enough',
-    SMTP_URL: 'smtp://127.0.0.1:9',
-  }
-  const shown = await startShownSite(env, log)
+  const shown = await startShownSite(settingsWithKeys, log)
   const { site } = shown
   const { app } = site
   const keys = await makeEveryKey(shown)

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { readZones } from '../../../src/processes/blacklist-zones.ts'
 import { testBlacklists } from '../../../src/cli/lists.ts'
 import { UsageError } from '../../../src/errors.ts'
+import { readZoneAnswer } from '../../../src/mail/dnsbl.ts'
 import { type DnsServer, startDnsServer } from '../../support/dns-server.ts'
 
 const clock = () => new Date('2026-11-20T12:00:00Z')
@@ -95,6 +96,19 @@ test('the command shows the state of each list, and whether all can be queried',
   expect(bad.text).toMatch(
     /gone\.example +domains +off +\d+ +The list does not contain its test entry test\./,
   )
+})
+
+test('the key in the name of a list is sent in queries, and shown nowhere', async () => {
+  const key = 'abcdefghijklmnopqrst234567'
+  server.put(`2.0.0.127.${key}.zen.lists.example`, { type: 'A', data: '127.0.0.2' })
+  const blacklists = [`${key.toUpperCase()}.zen.lists.example=addresses`]
+  const tested = await testBlacklists({ dnsServers: [server.address], blacklists }, clock)
+  expect(tested).toMatchObject({ isSound: true, text: expect.stringContaining('\nzen.lists') })
+  const [zone] = await readZones(blacklists)
+  expect(zone).toMatchObject({ key, answers: [{ meaning: 'Listed by zen.lists.example.' }] })
+  const listed = zone && readZoneAnswer(zone, '192.0.2.7', ['127.0.0.2'])
+  expect(listed).toMatchObject({ is: 'listed', listings: [{ zone: 'zen.lists.example' }] })
+  expect(JSON.stringify([tested, listed])).not.toContain(key)
 })
 
 test('without a configured list the command prints the known lists and queries none', async () => {
