@@ -27,12 +27,11 @@ const WRONG_MAX = 10
 const WRONG_OF_PROXY_MAX = 1_000
 const SILENCE_MS = 60_000
 const ADDRESSES_MAX = 10_000
-const proxyHeaders = [
-  ...['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-server'],
-  ...['forwarded', 'via', 'x-real-ip'],
-]
-/** Headers added by proxies or by browsers; programs on this machine send neither. */
-const forwardingHeaders = [...proxyHeaders, 'origin', 'sec-fetch-site']
+/** Headers that proxies add; many have one of their own, such as CF-Connecting-IP. */
+const proxyHeader =
+  /^(?:x-)?forwarded|^via$|^x-(?:real-ip$|original|envoy|cluster)|(?:client|connecting)-?ip$/
+/** Headers added by browsers; programs on this machine send neither these nor those of proxies. */
+const browserHeader = /^(?:origin|sec-fetch-site)$/
 
 /**
  * With a password, allows clients that send it in the header `Password`; without one, allows
@@ -83,7 +82,7 @@ function guessersOf(
   config: GateSettings,
 ): (readonly [who: string, timesMax: number])[] {
   const peer = req.socket.remoteAddress ?? ''
-  if (!forwardingHeaders.some((name) => name in req.headers)) return [[peer, WRONG_MAX]]
+  if (!isPassedOn(req)) return [[peer, WRONG_MAX]]
   return [
     [`${peer} for ${askerOf(req, config)}`, WRONG_MAX],
     [`${peer} for others`, WRONG_OF_PROXY_MAX],
@@ -95,8 +94,16 @@ function guessersOf(
  * Host of the original request, which does not name this machine.
  */
 export function isDirect(req: IncomingMessage): boolean {
-  const isPassedOn = forwardingHeaders.some((name) => name in req.headers)
-  return isLoopback(req.socket.remoteAddress) && !isPassedOn && isLocalHost(req.headers.host)
+  const isLocal = isLoopback(req.socket.remoteAddress) && isLocalHost(req.headers.host)
+  return isLocal && !isPassedOn(req)
+}
+
+function isPassedOn({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  return hasHeader(headers, proxyHeader) || hasHeader(headers, browserHeader)
+}
+
+function hasHeader(headers: IncomingMessage['headers'], names: RegExp): boolean {
+  return Object.keys(headers).some((name) => names.test(name))
 }
 
 /**
@@ -108,24 +115,30 @@ export function createTrust(publicUrl: string): (req: IncomingMessage) => boolea
   return isLocalHost(new URL(publicUrl).host) ? isDirect : () => false
 }
 
+type TrialSettings = Pick<App['config'], 'publicUrl' | 'smtpUrl' | 'mainUrl' | 'trustedProxies'>
+
 /**
  * Identifies requests to a trial instance: it sends no mail, its address is that of this machine,
  * and the request comes from this machine without a proxy. Unlike trusted requests, they may come
- * from a browser, for a page of this machine.
+ * from a browser, for a page of this machine. Browsers send HTTP/1.1; nginx, which may add no
+ * header, sends HTTP/1.0.
  */
 export function createTrial({
   publicUrl,
   smtpUrl,
   mainUrl,
-}: Pick<App['config'], 'publicUrl' | 'smtpUrl' | 'mainUrl'>): (req: IncomingMessage) => boolean {
-  if (smtpUrl !== undefined || mainUrl !== undefined) return () => false
+  trustedProxies,
+}: TrialSettings): (req: IncomingMessage) => boolean {
+  const hasProxy = trustedProxies.length > 0
+  if (smtpUrl !== undefined || mainUrl !== undefined || hasProxy) return () => false
   if (!isLocalHost(new URL(publicUrl).host)) return () => false
-  return ({ headers, socket }) => {
+  return ({ headers, socket, httpVersion }) => {
     const { origin, referer, host } = headers
     const pages = [origin, referer].flatMap((url) => (url ? (URL.parse(url)?.host ?? '?') : []))
     return (
       isLoopback(socket.remoteAddress) &&
-      !proxyHeaders.some((name) => name in headers) &&
+      httpVersion !== '1.0' &&
+      !hasHeader(headers, proxyHeader) &&
       [host, ...pages].every(isLocalHost)
     )
   }

@@ -1,3 +1,5 @@
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { closeAfterTests } from '../../../support/after-tests.ts'
 import { analyzeReports } from '../../../support/judge.ts'
@@ -53,11 +55,21 @@ test('on a phone, the report form begins with what works there', async () => {
 
 test.for([
   ['a proxy', trial, { via: '1.1 proxy' }],
+  ['a proxy with a header of its own', trial, { 'cf-connecting-ip': '192.0.2.1' }],
   ['a page of another host', trial, { referer: 'https://reports.example/' }],
   ['a site that sends mail', sending, {}],
 ] as const)('no trial is announced to %s', async ([, site, headers]) => {
   const page = await new Browser(site.url, headers).get('/sign-in')
   expect(await page.text()).not.toMatch(/Trial: nothing|accounts.json/)
+})
+
+test('no trial is announced to a proxy that adds no header, as nginx does', async () => {
+  const { hostname, port } = new URL(trial.url)
+  const socket = connect(Number(port), hostname)
+  socket.write(`GET /sign-in HTTP/1.0\r\nHost: ${hostname}:${port}\r\n\r\n`)
+  const page = await text(socket)
+  expect(page).toContain('<h1>')
+  expect(page).not.toMatch(/Trial: nothing|accounts.json/)
 })
 
 test('a chosen file stays in the form while the password is wrong', async () => {
