@@ -45,7 +45,7 @@ export const fillSamples = defineAction({
       await insertKarma(tx, { reporterId: id, isVouched: true, now: createdAt })
     }
     await send(boss, fillSampleReports, [{}], tx)
-    return { done: 'filling', audit: '' }
+    return { done: 'filling', audit: `${names.length} accounts` }
   },
 })
 
@@ -69,7 +69,7 @@ export const removeSamples = defineAction({
     await deleteSampleActivity(tx)
     return {
       done: 'removing',
-      audit: '',
+      audit: `${accounts.length} accounts`,
       afterwards: async () => {
         for (const account of accounts) await beginErasure(app, account, 'remove')
       },

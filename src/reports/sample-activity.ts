@@ -14,8 +14,9 @@ export type SampleBatch = {
 
 /**
  * The activity of the sample reports from `from` to `to`, with invented traffic beside it, so that
- * each graph shows what it is for: checks of mail servers, accounts, queues, processes, and answers
- * of abuse desks. The same batches give the same activity.
+ * graphs show what they are for: checks of mail servers, accounts, queues and processes. All mail
+ * of a trial is held, so nothing is sent, bounces or is answered. The same batches give the same
+ * activity.
  */
 export function sampleActivity(
   batches: readonly SampleBatch[],
@@ -73,7 +74,6 @@ function isRare(nth: number, salt: number, share: number): number {
 }
 
 function ofReports({ reports, desks }: Arrived, nth: number): Count[] {
-  const answered = desks.filter((_, place) => noise(nth, place) < 0.3)
   const letters = Math.ceil(reports.length / 2)
   return [
     ...reports.flatMap(({ kind, channel }): Count[] => [
@@ -81,13 +81,8 @@ function ofReports({ reports, desks }: Arrived, nth: number): Count[] {
       [`reports/channel/${channel}`, 1],
     ]),
     ...desks.map((desk): Count => [`desks/held/${desk}`, 1]),
-    ...answered.map((desk): Count => [`desks/answered/${desk}`, 1]),
     ['mail/feedback/held', desks.length],
-    ['mail/feedback/bounced', desks.length > 0 ? isRare(nth, 1, 0.1) : 0],
     ['mail/letter/held', letters],
-    ['mail/letter/refused', letters > 0 ? isRare(nth, 2, 0.05) : 0],
-    ['mail/answered/resolved', answered.length],
-    ['mail/answered/not-ours', desks.length > 0 ? isRare(nth, 3, 0.08) : 0],
     ['queues/done/analyze-report', reports.length],
     ['queues/done/forward-report', desks.length],
     ['queues/done/send-letter', letters],

@@ -42,6 +42,8 @@ test('whoever tries the site may report some messages before adding sample data'
 test('sample data is a month of reports, analyzed on their days, with held feedback', async () => {
   expect(await runAction(fillSamples, {}, app, null)).toMatchObject({ done: 'filling' })
   expect(await runAction(fillSamples, {}, app, null)).toEqual({ unchanged: 'present' })
+  const [logged] = await app.rows(`select action, detail from audit_log order by id desc limit 1`)
+  expect(logged).toEqual({ action: 'fill samples', detail: '10 accounts' })
   await runFillSamples({}, tools)
   const [reports] = await app.rows(
     `select count(*)::int as reports, count(distinct received_at::date)::int as days,
@@ -111,7 +113,13 @@ test('graphs show the sample reports on their days, and none of sent mail', asyn
   }
   const shown = activityGroups.flatMap(({ charts }) => charts.map(({ series }) => series))
   const empty = shown.filter((series) => ![...ids.keys()].some((name) => name.startsWith(series)))
-  expect(empty).toEqual(['reports/time', 'desks/sent/', 'desks/bounced/', 'desks/refused/'])
+  // Everything is held: nothing was sent, came back or was answered.
+  expect(empty).toEqual([
+    ...['reports/time', 'mail/answered/'],
+    ...['desks/sent/', 'desks/bounced/', 'desks/refused/', 'desks/answered/'],
+  ])
+  const ofMail = [...ids.keys()].filter((name) => /^mail\/(feedback|letter)\//.test(name))
+  expect(ofMail.toSorted()).toEqual(['mail/feedback/held', 'mail/letter/held'])
 })
 
 /** The numbers of rows of the tables that reports, campaigns, abuse desks and graphs are in. */
