@@ -18,6 +18,8 @@ type Definition = {
   bounds: Bounds
   /** Whether low values are bad, such as days that are left. */
   isLowBad?: true
+  /** Whether the value does not grow or shrink with the time, although its unit is one of time. */
+  isNoAge?: true
   /** Time in seconds for which a bound must be exceeded before an alarm is raised. */
   holdSeconds: number
   /** The conditions that, while they are bad, explain this one: then it raises no alarm. */
@@ -107,7 +109,7 @@ const conditions = {
   rules: tooMuch('count', 1, null, { page: '/admin/rules' }),
   models: tooMuch('count', 1, null, { page: '/admin/models' }),
   processes: tooMuch('seconds', 20, 2 * MINUTE, { holdSeconds: 20, action: 'health forget' }),
-  clocks: tooMuch('seconds', 5, MINUTE, { holdSeconds: 20 }),
+  clocks: tooMuch('seconds', 5, MINUTE, { holdSeconds: 20, isNoAge: true }),
   disk: tooLittle('percent', 15, 5),
   'database-size': tooMuch('gigabytes', 500, 1_000),
   partitions: tooLittle('days', 14, 7),
@@ -165,7 +167,7 @@ export type Measurement = {
   reason: Phrase
   /** What is wrong, if another advice helps than that of the condition. */
   cause?: Cause
-  /** When it began, if that is known. */
+  /** Since when it is bad, if that does not follow from its value. */
   since?: Date
   /** The page about what was found, instead of that of the condition. */
   page?: string
@@ -198,6 +200,27 @@ export type Condition = {
   page: string | null
 }
 
+const unitSeconds: Partial<Record<Unit, number>> = { seconds: 1, days: DAY }
+
+/**
+ * Since when a condition is bad: a value that is an age, or a time that is left, crossed its bound
+ * then. Null if the condition is not bad, or that is not known. `now` is when it was measured.
+ */
+function crossedAt(
+  { code, level, bounds, unit }: Pick<Condition, 'code' | 'level' | 'bounds' | 'unit'>,
+  measured: Measurement,
+  now: Date,
+): Date | null {
+  if (level !== 'warning' && level !== 'critical') return null
+  if (measured.since) return measured.since
+  const { isLowBad, isNoAge } = definitionOf(code)
+  const bound = bounds.warning ?? bounds.critical
+  const seconds = unitSeconds[unit]
+  if (measured.level || isNoAge || seconds === undefined || bound === null) return null
+  const beyond = ((measured.value ?? 0) - bound) * (isLowBad ? -seconds : seconds)
+  return new Date(now.getTime() - beyond * 1_000)
+}
+
 export function judgeCondition(
   code: ConditionCode,
   measured: Measurement,
@@ -209,19 +232,17 @@ export function judgeCondition(
     warning: settings.warning ?? bounds.warning,
     critical: settings.critical ?? bounds.critical,
   }
-  const { value, reason, since, cause } = measured
+  const { value, reason, cause } = measured
   const { action, page } = (cause && remedies[cause]) ?? usual
   const silencedUntil = settings.silencedUntil ?? null
   const isSilenced = silencedUntil !== null && silencedUntil > now
+  const judged = { code, unit, bounds: its, level: measured.level ?? levelOf(value, its, isLowBad) }
   return {
-    code,
-    level: measured.level ?? levelOf(value, its, isLowBad),
+    ...judged,
     value: value ?? null,
-    unit,
-    bounds: its,
     reason,
     advice: cause ?? code,
-    since: since ?? null,
+    since: crossedAt(judged, measured, now),
     silencedUntil: isSilenced ? silencedUntil : null,
     silenceReason: isSilenced ? (settings.silenceReason ?? null) : null,
     action: action ?? null,

@@ -137,7 +137,7 @@ function secondsSince(at: Date, now: Date): number {
 function waiting(since: Date | null, now: Date): Measurement {
   if (since === null) return { value: 0, reason: phrase('health-none-waiting') }
   const value = secondsSince(since, now)
-  return { value, since, reason: phrase('health-waiting', { duration: value }) }
+  return { value, reason: phrase('health-waiting', { duration: value }) }
 }
 
 /** What waits in a paused queue needs no other repair than its resumption. */
@@ -149,7 +149,7 @@ function unlessPaused(
   const isPaused = controls.some((one) => {
     return one.pausedAt !== null && (one.queue === queue || one.queue === allQueues)
   })
-  return isPaused && found.since !== undefined ? { ...found, cause: 'queue-paused' } : found
+  return isPaused && (found.value ?? 0) > 0 ? { ...found, cause: 'queue-paused' } : found
 }
 
 async function late(queue: string, all: Measuring, since: Date | null): Promise<Measurement> {
@@ -233,12 +233,8 @@ async function measureLeaving({ db, config, owed, now }: Measuring): Promise<Mea
   if (refusedSince !== null) {
     const value = secondsSince(refusedSince, now)
     const said = { duration: value, reply: reply ?? '' }
-    const since = refusedSince
-    if (REPLY.test(said.reply)) return { value, since, reason: phrase('health-mail-refused', said) }
-    return {
-      ...{ value, since, reason: phrase('health-mail-unreachable', said) },
-      cause: 'mail-unreachable',
-    }
+    if (REPLY.test(said.reply)) return { value, reason: phrase('health-mail-refused', said) }
+    return { value, reason: phrase('health-mail-unreachable', said), cause: 'mail-unreachable' }
   }
   if (config.smtpUrl === undefined) {
     return { level: 'warning', reason: phrase('health-mail-held'), cause: 'mail-held' }
@@ -256,7 +252,7 @@ async function measureLeaving({ db, config, owed, now }: Measuring): Promise<Mea
     if (!since) return unknown(phrase('health-mail-none'))
     const value = secondsSince(since, now)
     const reason = phrase('health-mail-never-left', { duration: value })
-    return { value, since, reason, cause: 'mail-never-left' }
+    return { value, reason, cause: 'mail-never-left' }
   }
   const duration = secondsSince(acceptedAt, now)
   return { value: 0, reason: phrase('health-mail-accepted', { duration }) }
@@ -294,7 +290,7 @@ async function measurePaused({ controls, now }: Measuring): Promise<Measurement>
   // At least one second, so that a pause is never good, whatever the clocks say.
   const value = Math.max(1, secondsSince(since, now))
   const queues = paused.map(({ queue }) => queue).join(', ')
-  return { value, since, reason: phrase('health-queues-paused', { queues, duration: value }) }
+  return { value, reason: phrase('health-queues-paused', { queues, duration: value }) }
 }
 
 async function measureCounters(all: Measuring): Promise<Measurement> {
@@ -309,8 +305,7 @@ async function measureRegistries({ db, config, controls, now }: Measuring): Prom
   const [backlog] = await listBacklogs(db, [LOOK_UP], now)
   const value = backlog?.oldestJobSeconds ?? 0
   if (value === 0) return { value, reason: phrase('health-none-waiting') }
-  const since = new Date(now.getTime() - value * 1_000)
-  const found = { value, since, reason: phrase('health-waiting', { duration: value }) }
+  const found = { value, reason: phrase('health-waiting', { duration: value }) }
   return unlessPaused(found, LOOK_UP, await controls)
 }
 
@@ -394,9 +389,9 @@ function measureProcesses({ processes }: Measuring): Promise<Measurement> {
   if (!silent || seen.length === processes.length) {
     return Promise.resolve({ value, reason: phrase('health-processes', { count: seen.length }) })
   }
-  const { name, host, seenAt: since } = silent
+  const { name, host } = silent
   const reason = phrase('health-process-silent', { name, host, duration: value })
-  return Promise.resolve({ value, since, reason })
+  return Promise.resolve({ value, reason })
 }
 
 function measureClocks({ processes }: Measuring): Promise<Measurement> {

@@ -94,17 +94,24 @@ async function readHealth(
       const measured = isFresh ? before.measured : await measure(measuring).catch(unmeasured)
       if (!isFresh && everyMs > 0) remembered.set(code, { at: now.getTime(), measured })
       const condition = judgeCondition(code, measured, settingsOf.get(code) ?? noSettings, now)
-      const since = condition.since ?? badSince(alarms.state, condition)
-      return { ...condition, since }
+      return { ...condition, since: badSince(alarms.state, condition) }
     }),
   )
   return { level: worstLevel(conditions.map(({ level }) => level)), at: now, conditions, processes }
 }
 
-/** Since when the evaluation of alarms has seen a condition bad. */
-function badSince(alarms: AlarmState | null, { code, level }: Condition): Date | null {
-  const since = alarms?.watched[code]?.badSince ?? null
-  return since !== null && (level === 'warning' || level === 'critical') ? new Date(since) : null
+/**
+ * Since when a condition is bad, at the earliest: what waits longest now may have been preceded by
+ * others, so the evaluation of alarms may have seen it bad before.
+ */
+function badSince(
+  alarms: AlarmState | null,
+  { code, level, since }: Pick<Condition, 'code' | 'level' | 'since'>,
+): Date | null {
+  const seen = alarms?.watched[code]?.badSince
+  if (!seen || (level !== 'warning' && level !== 'critical')) return since
+  const seenAt = new Date(seen)
+  return since && since < seenAt ? since : seenAt
 }
 
 const noSettings: Partial<HealthSettings> = {}

@@ -256,12 +256,15 @@ test('a request that no person decides in time is shown as overdue, and warned o
     const health = await createReadHealth(site.app)()
     const condition = health.conditions.find(({ code }) => code === 'delistings-decided')
     const list = await pageOf('/admin/delistings', desk)
-    return { level: condition?.level, isOverdue: list.includes('>overdue<') }
+    // It is bad since two days after the request, and not since the request; in tenths of days.
+    const badMs = condition?.since && clock().getTime() - condition.since.getTime()
+    const badTenths = badMs ? Math.round(badMs / 8_640_000) : null
+    return { level: condition?.level, isOverdue: list.includes('>overdue<'), badTenths }
   }
-  expect(await daysAgo(1.9)).toEqual({ level: 'ok', isOverdue: false })
-  expect(await daysAgo(2.1)).toEqual({ level: 'warning', isOverdue: false })
-  expect(await daysAgo(3.1)).toEqual({ level: 'warning', isOverdue: true })
-  expect(await daysAgo(7.1)).toEqual({ level: 'critical', isOverdue: true })
+  expect(await daysAgo(1.9)).toEqual({ level: 'ok', isOverdue: false, badTenths: null })
+  expect(await daysAgo(2.1)).toEqual({ level: 'warning', isOverdue: false, badTenths: 1 })
+  expect(await daysAgo(3.1)).toEqual({ level: 'warning', isOverdue: true, badTenths: 11 })
+  expect(await daysAgo(7.1)).toEqual({ level: 'critical', isOverdue: true, badTenths: 51 })
 })
 
 test('a refused requester learns why', async () => {

@@ -31,6 +31,26 @@ test.for([
   expect(judgeCondition(code, its, {}, now).level).toBe(level)
 })
 
+test.for([
+  // Requests of nine days ago are late since seven days.
+  ['delistings-decided', { value: 9 * 86_400 }, {}, '2026-11-13T12:00:00.000Z'],
+  ['delistings-decided', { value: 9 * 86_400 }, { warning: 86_400 }, '2026-11-12T12:00:00.000Z'],
+  ['delistings-decided', { value: 3_600 }, {}, undefined],
+  ['mail-coming-in', { value: 8 }, {}, '2026-11-19T12:00:00.000Z'],
+  // A certificate that is valid for 19 more days.
+  ['certificate', { value: 19 }, {}, '2026-11-18T12:00:00.000Z'],
+  // How far a clock is wrong, and how many there are, say nothing about the time.
+  ['clocks', { value: 3_600 }, {}, undefined],
+  ['disk', { value: 1 }, {}, undefined],
+  ['dead-letters', { value: 2 }, {}, undefined],
+  ['mail-leaving', { level: 'warning' }, {}, undefined],
+  ['alarm-channels', { value: 1, since: new Date(0) }, {}, '1970-01-01T00:00:00.000Z'],
+] as const)('%s with %j is bad since its bound was crossed', ([code, measured, bounds, since]) => {
+  expect(judgeCondition(code, { ...measured, reason }, bounds, now).since?.toISOString()).toBe(
+    since,
+  )
+})
+
 test('the bounds of an operator replace those of the program, one by one', () => {
   const judge = (value: number, settings: object) =>
     judgeCondition('dead-letters', { value, reason }, settings, now).level

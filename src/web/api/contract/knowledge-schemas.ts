@@ -187,7 +187,7 @@ export const healthSchema = z.object({
       unit: z.enum(['seconds', 'days', 'percent', 'count', 'gigabytes']),
       warning: z.number().nullable().describe('The bound of a warning.'),
       critical: z.number().nullable(),
-      since: instant.nullable(),
+      since: instant.nullable().describe('Since when it is bad.'),
       reason: z.string().describe('In English. The wording may change.'),
       phrase,
       advice: z.string().describe('What to do.'),
