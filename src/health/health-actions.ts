@@ -43,10 +43,14 @@ export const setBounds = defineAction({
     const fault = faultOf(condition, { warning, critical })
     if (fault !== undefined) return { problems: [{ field: 'critical', message: fault }] }
     await putHealthSettings(tx, { ...before, warning, critical })
-    const words = `warning ${warning ?? 'as shipped'}, critical ${critical ?? 'as shipped'}`
-    return { done: 'set', audit: `${condition}: ${words}` }
+    const [from, to] = [boundsText(before), boundsText({ warning, critical })]
+    return { done: 'set', audit: `${condition}: ${to}; before: ${from}` }
   },
 })
+
+function boundsText({ warning, critical }: Pick<HealthSettings, 'warning' | 'critical'>): string {
+  return `warning ${warning ?? 'as shipped'}, critical ${critical ?? 'as shipped'}`
+}
 
 function faultOf(
   condition: ConditionCode,

@@ -55,8 +55,8 @@ export const clearPage = defineAction({
   messages: {
     cleared: (count) =>
       count > 1
-        ? `${count} pages are cleared.`
-        : 'The page is cleared. No more notices are sent about it.',
+        ? `${count} pages are marked as harmless.`
+        : 'The page is marked as harmless. No more notices are sent about it.',
     same: 'This is decided already.',
   },
   async run(tx, { id: pageId, reason: why }, context: PageContext) {

@@ -22,6 +22,10 @@ export function limitText({ attemptsMax, windowMs, behavior }: LimitChange): str
   return `${attemptsMax} in ${windowMs / 1_000} s, ${behavior}`
 }
 
+function auditText(limit: RateLimit, next: LimitChange): string {
+  return `${limit.name}: ${limitText(next)}; before: ${limitText(limit)}`
+}
+
 const shadowError = refusal('refused.limit-shadow')
 
 const windowError = refusal('refused.limit-window', { max: SECONDS_MAX })
@@ -65,8 +69,7 @@ export const setLimit = defineAction({
       return { problems: [{ field: 'behavior', message: shadowError }] }
     }
     await updateRateLimit(tx, name, next, at)
-    const audit = `${name}: ${limitText(next)}`
-    return { done: 'set', audit, text: audit }
+    return { done: 'set', audit: auditText(limit, next), text: `${name}: ${limitText(next)}` }
   },
 })
 
@@ -103,7 +106,7 @@ export const saveLimits = defineAction({
       problems.push(...change.problems)
       if (!change.next) continue
       await updateRateLimit(tx, limit.name, change.next, at)
-      audit.push(`${limit.name}: ${limitText(change.next)}`)
+      audit.push(auditText(limit, change.next))
     }
     if (problems.length > 0) return { problems }
     return audit.length > 0 ? { done: 'saved', audit, count: audit.length } : { unchanged: 'same' }

@@ -43,7 +43,9 @@ async function describeActivity({ req, language, texts }: PageCall, site: Needs)
       ...{ group: group.key, period, compare: isCompared ? 'before' : '', ...change },
     })}`
   return {
-    title: `${texts('activity.title')}: ${texts(`activity.groups.${group.key}`)}`,
+    title: [texts('activity.title'), texts(`activity.groups.${group.key}`)].join(
+      `${texts('marks.colon')} `,
+    ),
     charts: drawGroup(group, drawn),
     ...{ group, period, isCompared, href, groups: activityGroups, periods: periodNames },
     marks: drawn.marks.toReversed(),

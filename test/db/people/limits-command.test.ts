@@ -19,7 +19,10 @@ test('limits are listed, and changed with the audit log', async () => {
   expect(set).toEqual({ code: 0, stdout: 'lookup-minute: 90 in 60 s, off\n', stderr: '' })
   const { rows } = await database.pool.query('select action, reporter_id, detail from audit_log')
   expect(rows).toEqual([
-    { action: 'set limit', reporter_id: null, detail: 'lookup-minute: 90 in 60 s, off' },
+    {
+      ...{ action: 'set limit', reporter_id: null },
+      detail: 'lookup-minute: 90 in 60 s, off; before: 60 in 60 s, refuse',
+    },
   ])
 })
 
