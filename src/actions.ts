@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { refusal, refusalOfIssue } from './phrase.ts'
+import { type DoneCode, refusal, refusalOfIssue } from './phrase.ts'
 import type { App } from './app.ts'
 import { type AuditAction, insertAudit, type OperatorAction } from './db/audit-log.ts'
 import { type Db, inTransaction, type Pool } from './db/pool.ts'
@@ -33,9 +33,6 @@ declare module 'zod' {
 export type ActionContext<Part extends keyof App = never> = OperatorAction &
   Pick<App, Part> & { count: number }
 
-/** Shown to the operator. A function gets the number of things changed. */
-type Message = string | ((count: number) => string)
-
 /**
  * An error in the input: a sentence that says what to do, and the field if the error is in a single
  * one.
@@ -45,7 +42,7 @@ export type InputProblem = { message: string; field?: string | undefined }
 /** An audit entry under a different name than its action. */
 export type AuditDetail = { action: AuditAction; detail: string }
 
-/** The result of an action. `done` and `unchanged` are names of its messages. */
+/** The result of an action. `done` and `unchanged` are codes of its sentences in `done.json`. */
 export type Outcome<Code extends string = string> =
   | {
       done: Code
@@ -74,10 +71,10 @@ type Proposed = { proposed: string }
 export type Action<
   Input extends z.ZodObject = z.ZodObject,
   Part extends keyof App = keyof App,
-  Code extends string = string,
+  Name extends string = string,
 > = {
   /** The words of the command: `limits set`. */
-  name: string
+  name: Name
   /** A summary for the help: `change a rate limit`. */
   summary: string
   audit: AuditAction
@@ -93,17 +90,20 @@ export type Action<
   /** Whether it is proposed like a deletion, although it deletes nothing. */
   needsSecond?: true
   input: Input
-  messages: Readonly<Record<Code, Message>>
   /** Runs in a transaction, which is rolled back if the outcome contains problems. */
-  run(tx: Db, input: z.output<Input>, context: ActionContext<Part>): Promise<Outcome<Code>>
+  run(
+    tx: Db,
+    input: z.output<Input>,
+    context: ActionContext<Part>,
+  ): Promise<Outcome<DoneCode<Name>>>
 }
 
 /** Declares an action; the types follow from its parts. */
 export function defineAction<
   Input extends z.ZodObject,
   Part extends keyof App = never,
-  Code extends string = string,
->(action: Action<Input, Part, Code>): Action<Input, Part, Code> {
+  Name extends string = string,
+>(action: Action<Input, Part, Name>): Action<Input, Part, Name> {
   return action
 }
 
@@ -117,16 +117,12 @@ type ActionApp = { pool: Pool; clock: Clock; config: Pick<App['config'], 'needsF
  *
  * @throws CallerError if the person's role does not permit the action
  */
-export async function runAction<
-  Input extends z.ZodObject,
-  Part extends keyof App,
-  Code extends string,
->(
-  action: Action<Input, Part, Code>,
+export async function runAction<Input extends z.ZodObject, Part extends keyof App>(
+  action: Action<Input, Part>,
   given: Readonly<Record<string, unknown>>,
   app: ActionApp & Pick<App, Part>,
   by: Operator | null,
-): Promise<Outcome<Code> | Proposed> {
+): Promise<Outcome | Proposed> {
   requireRole(action, by)
   const input = readInput(action.input, given)
   if ('problems' in input) return input
@@ -164,12 +160,12 @@ const PROPOSED_MS = 3 * DAY_MS
  * Stores an action that a second person must confirm. The action is tried and undone first, so that
  * invalid input is refused now, and the proposal says what would happen.
  */
-async function propose<Input extends z.ZodObject, Part extends keyof App, Code extends string>(
-  action: Action<Input, Part, Code>,
+async function propose<Input extends z.ZodObject, Part extends keyof App>(
+  action: Action<Input, Part>,
   { given, input }: { given: Readonly<Record<string, unknown>>; input: z.output<Input> },
   app: ActionApp & Pick<App, Part>,
   by: Operator | null,
-): Promise<Outcome<Code> | Proposed> {
+): Promise<Outcome | Proposed> {
   const act = { at: app.clock(), reporterId: by?.id ?? null }
   const expiresAt = new Date(act.at.getTime() + PROPOSED_MS)
   return inTransaction(app.pool, async (tx) => {
@@ -219,12 +215,6 @@ export function readInput<Input extends z.ZodObject>(
     return { message, field: field === undefined ? undefined : String(field) }
   })
   return { problems }
-}
-
-/** Returns the message for a code of an outcome; an empty text for an unknown code. */
-export function messageOf({ messages }: Pick<Action, 'messages'>, code: string, count = 0): string {
-  const message = Object.hasOwn(messages, code) ? messages[code] : undefined
-  return typeof message === 'function' ? message(count) : (message ?? '')
 }
 
 /** Whether a text has the format of an id (a UUID). */

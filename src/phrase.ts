@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Code, Params } from './texts/messages.ts'
+import type { Code, DoneKey, Params } from './texts/messages.ts'
 
 /**
  * The codes of sentences that are stored in rows, or composed below the layers that know languages,
@@ -405,6 +405,16 @@ export function phrase<Code extends PhraseCode>(code: Code, ...[params]: ParamsO
 export function refusal(code: Extract<Code, `refused.${string}`>, params?: Params): string {
   return params === undefined ? code : `${code} ${JSON.stringify(params)}`
 }
+
+type Dashed<Words extends string> = Words extends `${infer First} ${infer Rest}`
+  ? `${First}-${Dashed<Rest>}`
+  : Words
+
+/** The codes of what `done.json` says after the action with this name. */
+export type DoneCode<
+  Name extends string,
+  Key = DoneKey,
+> = Key extends `done.${Dashed<Name>}.${infer Own}` ? Own : never
 
 /** The `refusal` of what a schema does not accept, where the schema has no sentence of its own. */
 export function refusalOfIssue(issue: z.core.$ZodRawIssue): string {

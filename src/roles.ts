@@ -3,14 +3,6 @@ export const roles = ['viewer', 'analyst', 'operator', 'administrator'] as const
 
 export type Role = (typeof roles)[number]
 
-/** What each role may do, for pages and documents. */
-export const roleMeanings: Readonly<Record<Role, string>> = {
-  viewer: 'reads the pages, reports and messages, and changes nothing',
-  analyst: 'judges, corrects and answers: reputations, delistings, bans, mail from abuse teams',
-  operator: 'runs the site: queues, outgoing mail, abuse teams, rules, models, limits',
-  administrator: 'manages accounts and roles',
-}
-
 /** Whether a role permits what needs the role `needed`. Null: a reporter, who has no role. */
 export function includesRole(held: Role | null, needed: Role): boolean {
   return held !== null && roles.indexOf(held) >= roles.indexOf(needed)

@@ -5,6 +5,7 @@ import { type CatalogText, messagesOf, sampleTexts } from './catalogs.ts'
 const sameInBoth = new Set([
   'consumers.telling.formats.arf',
   'consumers.telling.formats.xarf',
+  'fields.messageid.label',
   'names.signaler',
 ])
 /** Codes of the names of mail programs. */
@@ -24,6 +25,7 @@ const sameInFrench = new Set([
   'rules.activeBadge',
   'editor.verdict',
   'editor.score',
+  'fields.verdict.label',
   'activity.charts.reports.verdict',
   'adminReport.karma',
   'activity.maximum',

@@ -3,18 +3,11 @@ import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
-import {
-  type Action,
-  type InputProblem,
-  messageOf,
-  type Outcome,
-  readInput,
-  runAction,
-} from '../actions.ts'
+import { type Action, type InputProblem, type Outcome, readInput, runAction } from '../actions.ts'
 import type { App } from '../app.ts'
 import { CallerError, reasonOf, UsageError } from '../errors.ts'
 import { concealKeys } from '../mail/conceal-keys.ts'
-import { refusalIn } from '../texts/phrases.ts'
+import { doneIn, refusalIn } from '../texts/phrases.ts'
 
 export type Described = { usage: string; summary: string }
 
@@ -98,8 +91,8 @@ export async function runOperation(
 }
 
 function textOf(action: Action, outcome: Exclude<Outcome, { problems: unknown }>): string {
-  if ('unchanged' in outcome) return messageOf(action, outcome.unchanged)
-  return outcome.text ?? messageOf(action, outcome.done, outcome.count)
+  if ('unchanged' in outcome) return doneIn('en', action, outcome.unchanged) ?? ''
+  return outcome.text ?? doneIn('en', action, outcome.done, outcome.count) ?? ''
 }
 
 function jsonLine(value: object): string {

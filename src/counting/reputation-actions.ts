@@ -35,7 +35,6 @@ export const markReputation = defineAction({
       .optional()
       .meta({ value: 'YYYY-MM-DD' }),
   }),
-  messages: { set: 'Override saved. It takes effect within two seconds.' },
   async run(tx, { kind, name, mark, reason, until }, { at, reporterId }) {
     if (until && until <= at) return { problems: [{ field: 'until', message: futureError }] }
     const untilAt = until ?? null
@@ -53,7 +52,6 @@ export const unmarkReputation = defineAction({
   audit: 'unmark reputation',
   role: 'analyst',
   input: z.object(subject),
-  messages: { lifted: 'Override removed.', nothing: 'There is no override to remove.' },
   async run(tx, { kind, name }) {
     const removed = await removeMark(tx, reputationKey({ kind, name }))
     if (!removed) return { unchanged: 'nothing' }

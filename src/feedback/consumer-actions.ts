@@ -7,7 +7,6 @@ import {
   endOf,
   isId,
   oneOf,
-  type Outcome,
   textField,
 } from '../actions.ts'
 import { listScopes } from '../db/consumer-scopes.ts'
@@ -73,7 +72,6 @@ export const addConsumer = defineAction({
   audit: 'add consumer',
   role: 'operator',
   input: z.object({ address: addressField.meta(argument) }),
-  messages: { added: 'Consumer added.', known: 'This consumer already exists.' },
   async run(tx, { address }, { at }) {
     const known = (await listConsumers(tx, [address])).get(address)
     if (known) return { done: 'known', id: known.id }
@@ -83,7 +81,6 @@ export const addConsumer = defineAction({
 })
 
 const consumerInput = z.object({ consumer: consumerField })
-const nothing = 'Nothing changed.'
 
 /** Pauses feedback to a consumer for some days, or until it is resumed. */
 export const pauseConsumer = defineAction({
@@ -92,7 +89,6 @@ export const pauseConsumer = defineAction({
   audit: 'pause consumer',
   role: 'operator',
   input: consumerInput.extend({ days: daysField }),
-  messages: { pause: 'Paused. Nothing is sent to this consumer during the pause.', nothing },
   async run(tx, { consumer, days }, context) {
     const until = endOf(days, context)
     return change(tx, consumer, { do: 'pause', until }, context.at)
@@ -104,7 +100,6 @@ export const resumeConsumer = defineChange('resume', {
   summary: 'resume feedback to a paused or stopped consumer',
   audit: 'resume consumer',
   role: 'operator',
-  message: 'Resumed. The consumer gets reports again.',
 })
 
 /** Stops feedback to a consumer, and withdraws its unsent feedback reports. */
@@ -113,7 +108,6 @@ export const stopConsumer = defineChange('stop', {
   summary: 'stop feedback to a consumer',
   audit: 'stop consumer',
   role: 'operator',
-  message: 'Stopped. No more reports are sent, and waiting reports are withdrawn.',
 })
 
 /** Enrolls a consumer, as if it had requested feedback itself. */
@@ -122,20 +116,16 @@ export const enrollConsumer = defineChange('enroll', {
   summary: 'enroll a consumer',
   audit: 'enroll consumer',
   role: 'operator',
-  message: 'Consumer enrolled.',
 })
 
 function defineChange(
   code: 'resume' | 'stop' | 'enroll',
-  { message, ...about }: Pick<Action, 'name' | 'summary' | 'audit' | 'role'> & { message: string },
+  about: Pick<Action, 'name' | 'summary' | 'audit' | 'role'>,
 ) {
   return defineAction({
     ...about,
     input: consumerInput,
-    messages: { [code]: message, nothing } as Record<string, string>,
-    run(tx, { consumer }, { at }): Promise<Outcome> {
-      return change(tx, consumer, { do: code }, at)
-    },
+    run: (tx, { consumer }, { at }) => change(tx, consumer, { do: code }, at),
   })
 }
 
@@ -192,7 +182,6 @@ export const setConsumer = defineAction({
       .meta({ value: 'CIDR,ASn,DOMAIN|none' }),
     note: z.string().transform(readNote).optional(),
   }),
-  messages: { set: 'Settings saved. They apply from now on.' },
   async run(tx, { consumer: text, enroll, takes, ...given }, { at }) {
     const isAll = takes && new Set(takes).size === feedbackTopics.length
     const wanted = { ...given, ...(takes && { takes: isAll ? null : takes }) }
@@ -232,7 +221,6 @@ export const importConsumers = defineAction({
       .string({ error: 'Give a file name.' })
       .meta({ argument: 'FILE', fileBytesMax: FILE_BYTES_MAX }),
   }),
-  messages: { imported: (count: number) => `Imported ${count} consumers.` },
   async run(tx, { content }, { at }) {
     const read = readConsumerLines(content)
     if ('problems' in read) return read
@@ -277,7 +265,6 @@ export const setContract = defineAction({
     reason: textField(REASON_CHARS_MAX, refusal('refused.reason')).meta({ option: 'why' }),
     days: daysField,
   }),
-  messages: { contract: 'Contract saved. New reports to this consumer contain the original.' },
   async run(tx, { consumer: text, reason, days }, context) {
     const { id, address } = await getConsumer(tx, text)
     const until = endOf(days, context)
@@ -294,10 +281,6 @@ export const endContract = defineAction({
   audit: 'end contract',
   role: 'operator',
   input: z.object({ consumer: consumerField }),
-  messages: {
-    ended: 'Contract ended. Reports to this consumer contain a composed copy again.',
-    none: 'This consumer has no contract.',
-  },
   async run(tx, { consumer: text }, { at }) {
     const consumer = await getConsumer(tx, text)
     if (!hasContract(consumer, at)) return { unchanged: 'none' }
@@ -328,12 +311,9 @@ function defineDecision(
   state: 'accepted' | 'refused',
   about: Pick<Action, 'name' | 'summary' | 'audit' | 'role'>,
 ) {
-  const requestsWere = (count: number) =>
-    count > 1 ? `${count} requests were ${state}.` : `The request was ${state}.`
   return defineAction({
     ...about,
     input: z.object({ id: z.string().meta({ argument: 'ID' }) }),
-    messages: { [state]: requestsWere } as Record<typeof state, typeof requestsWere>,
     async run(tx, { id }, { at, reporterId }) {
       const request = isId(id) ? await findEnrollmentById(tx, id) : undefined
       const { wish, consumerId = null, address } = request ?? {}

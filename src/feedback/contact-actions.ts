@@ -48,7 +48,6 @@ export const setContact = defineAction({
       .transform((text) => storableText(text.trim(), NOTE_CHARS_MAX))
       .optional(),
   }),
-  messages: { set: 'Contact saved. It applies to all notices that are not queued yet.' },
   async run(
     tx,
     { role, name: given, abuse, note },
@@ -94,7 +93,6 @@ export const unsetContact = defineAction({
   audit: 'unset contact',
   role: 'operator',
   input: z.object(whose),
-  messages: { unset: 'Contact removed.', nothing: 'No contact was set for this name.' },
   async run(tx, whose) {
     const override = overrideOf(whose, await listContactOverrides(tx))
     if (!override) return { unchanged: 'nothing' }

@@ -27,7 +27,6 @@ export const handleMail = defineAction({
   audit: 'handle mail',
   role: 'analyst',
   input: z.object({ id }),
-  messages: { handled: 'Marked as handled.', nothing: 'This mail was already marked as handled.' },
   async run(tx, { id: mailId }, { at, reporterId: by }) {
     const mail = await getInboxMail(tx, mailId)
     const isNew = await markHandled(tx, mail.id, { at, by })
@@ -42,12 +41,6 @@ export const answerForDesk = defineAction({
   audit: 'answer for a desk',
   role: 'analyst',
   input: z.object({ id, answer: oneOf(answerKinds) }),
-  messages: {
-    taken: 'Answer recorded, as if the abuse team had given it through its link.',
-    repeated: 'Nothing changed. The abuse team had already given this answer.',
-    unavailable: 'Nothing changed. The original of this message is not available.',
-    unknown: 'Nothing changed. The feedback report has been deleted or was never sent.',
-  },
   async run(tx, { id: mailId, answer }, context: ActionContext<'boss' | 'config'>) {
     const { at, reporterId: by } = context
     const { reportId, number } = await getInboxMail(tx, mailId)

@@ -51,7 +51,6 @@ export const setNetwork = defineAction({
     .refine(({ abuse, name, asn, country }) => (abuse ?? name ?? asn ?? country) !== undefined, {
       error: refusal('refused.network-empty'),
     }),
-  messages: { set: 'Override saved. It applies from now on.' },
   async run(tx, { cidr, ...fields }, { at }) {
     const known = await findOverride(tx, cidr)
     const empty = { abuse: '', name: '', asn: '', country: '' }
@@ -80,7 +79,6 @@ export const unsetNetwork = defineAction({
   audit: 'unset network',
   role: 'operator',
   input: z.object({ cidr: cidrField }),
-  messages: { unset: 'Override removed.', nothing: 'This block has no override.' },
   async run(tx, { cidr }) {
     const isGone = await removeOverride(tx, cidr)
     return isGone ? { done: 'unset', audit: cidr } : { unchanged: 'nothing' }
@@ -99,7 +97,6 @@ export const dropNetworks = defineAction({
       })
       .meta({ argument: 'SOURCE' }),
   }),
-  messages: { dropped: (blocks: number) => `Dropped ${blocks} blocks.` },
   async run(tx, { source }, { pool }: ActionContext<'pool'>) {
     const count = await dropSource(tx, source)
     const message = 'Unknown source. "networks list" shows the sources.'
@@ -123,10 +120,6 @@ export const removeNetworkCorrection = defineAction({
     cidr: cidrField,
     address: textField(320, refusal('refused.desk-address')).meta({ argument: 'ADDRESS' }),
   }),
-  messages: {
-    lifted: 'Correction removed. The abuse team gets reports about the block again.',
-    nothing: 'The correction was not found. It may already have been removed.',
-  },
   async run(tx, correction) {
     const gone = await removeCorrection(tx, correction)
     return gone

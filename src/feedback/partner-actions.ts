@@ -43,7 +43,6 @@ export const enablePartner = defineAction({
       .optional(),
     checked: z.string().optional(),
   }),
-  messages: { enabled: 'The partner learns of all pages that are confirmed from now on.' },
   async run(tx, given, { at, config }: ActionContext<'config'>) {
     const { partner: key, address, checked } = given
     const { mail = null, http, unconfirmed } = templateOf(key)
@@ -77,10 +76,6 @@ export const disablePartner = defineAction({
   audit: 'disable partner',
   role: 'operator',
   input: z.object({ partner }),
-  messages: {
-    disabled: 'The partner learns of no more pages.',
-    off: 'This partner is not enabled.',
-  },
   async run(tx, { partner: key }) {
     const isChanged = await removePartner(tx, key)
     return isChanged ? { done: 'disabled', audit: key } : { unchanged: 'off' }

@@ -70,12 +70,6 @@ export const retryMail = defineAction({
   audit: 'retry mail',
   role: 'operator',
   input: z.object({ to: z.string().optional().meta({ value: 'ADDRESS' }) }),
-  messages: {
-    retried: (count: number) => {
-      if (count === 0) return 'No mail can be tried now. "outbox waiting" says why mail waits.'
-      return count === 1 ? '1 waiting mail is tried now.' : `${count} waiting mails are tried now.`
-    },
-  },
   async run(tx, { to }, context: ActionContext<'boss' | 'config'>) {
     const { boss, at, config, count: before } = context
     const which = await choiceOf(tx, { to, number: 1 })
@@ -112,34 +106,24 @@ function defineRelease(
   from: ReleasedState,
   about: Pick<Action, 'name' | 'summary' | 'audit' | 'role'>,
 ) {
-  const wordsOf = (name: string) => (count: number) => {
-    const done = from === 'held' ? 'released' : 'queued to be sent again'
-    return count === 1
-      ? `1 ${from} ${name} was ${done}.`
-      : `${count} ${from} ${name}s were ${done}.`
-  }
-  const messages: Record<string, (count: number) => string> = {
-    [from]: wordsOf('feedback report'),
-    [`${from}-letters`]: wordsOf('letter'),
-  }
   return defineAction({
     ...about,
     input,
-    messages,
     async run(tx, which, { boss, at, config }: ActionContext<'boss' | 'config'>) {
       const problems = from === 'held' ? sendingProblems(config) : []
       if (problems.length > 0) return { problems }
-      const done = which.letters || which.letter !== undefined ? `${from}-letters` : from
+      const isLetter = which.letters || which.letter !== undefined
       const selection = { ...which, from, now: at }
-      const count =
-        done === from
-          ? await queueFeedback(tx, boss, selection)
-          : await queueLetters(tx, boss, selection)
-      if (count === undefined) {
-        return { problems: [noSuchConsumer] }
+      const count = await (isLetter ? queueLetters : queueFeedback)(tx, boss, selection)
+      if (count === undefined) return { problems: [noSuchConsumer] }
+      const what = isLetter ? 'letters' : 'feedback reports'
+      const audit = count > 0 ? `${count} ${from} ${what}` : []
+      return {
+        done: isLetter ? `${from}-letters` : from,
+        count,
+        audit,
+        isPartial: count === AT_ONCE,
       }
-      const audit = count > 0 ? [messages[done]?.(count) ?? ''] : []
-      return { done, count, audit, isPartial: count === AT_ONCE }
     },
   })
 }

@@ -32,7 +32,6 @@ export const suppressAddress = defineAction({
     reason: textField(REASON_CHARS_MAX, refusal('refused.reason')).meta({ option: 'why' }),
     days: daysField,
   }),
-  messages: { set: 'Suppression saved. No more mail is sent to this address.' },
   async run(tx, { address, reason, days }, context) {
     const until = endOf(days, context)
     const suppression = { address, status: null, detail: reason, since: context.at, until }
@@ -49,10 +48,6 @@ export const unsuppressAddress = defineAction({
   audit: 'unsuppress',
   role: 'operator',
   input: z.object({ address: textField(320, addressError).meta({ argument: 'ADDRESS' }) }),
-  messages: {
-    lifted: 'Suppression removed. Mail may be sent to this address again.',
-    nothing: 'The address is not suppressed.',
-  },
   async run(tx, { address }) {
     const lifted = await removeSuppression(tx, address)
     if (!lifted) return { unchanged: 'nothing' }

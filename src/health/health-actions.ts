@@ -35,7 +35,6 @@ export const setBounds = defineAction({
   audit: 'set health',
   role: 'operator',
   input: z.object({ condition: codeField, warning: boundField, critical: boundField }),
-  messages: { set: 'Bounds changed.' },
   async run(tx, { condition, ...given }) {
     const before = await getHealthSettings(tx, condition)
     const warning = given.warning ?? before.warning
@@ -70,7 +69,6 @@ export const resetBounds = defineAction({
   audit: 'set health',
   role: 'operator',
   input: z.object({ condition: codeField }),
-  messages: { reset: 'The shipped bounds apply again.' },
   run: (tx, { condition }) =>
     change(tx, condition, { warning: null, critical: null }, 'reset', 'bounds as shipped'),
 })
@@ -88,7 +86,6 @@ export const silenceCondition = defineAction({
     hours: wholeNumber(1, HOURS_MAX).meta({ value: 'N' }),
     reason: textField(300, refusal('refused.reason')).meta({ value: 'TEXT' }),
   }),
-  messages: { silenced: 'Silenced. The condition stays on this page, but raises no alarm.' },
   run: (tx, { condition, hours, reason }, { at }) => {
     const silencedUntil = new Date(at.getTime() + hours * HOUR_MS)
     const words = `until ${silencedUntil.toISOString()}: ${reason}`
@@ -102,7 +99,6 @@ export const endSilence = defineAction({
   audit: 'silence alarm',
   role: 'operator',
   input: z.object({ condition: codeField }),
-  messages: { ended: 'The condition raises alarms again.' },
   run: (tx, { condition }) =>
     change(tx, condition, { silencedUntil: null, silenceReason: null }, 'ended', 'no longer'),
 })
@@ -114,7 +110,6 @@ export const noteBackup = defineAction({
   audit: 'note backup',
   role: 'operator',
   input: z.object({}),
-  messages: { noted: 'Stored that a backup was made now.' },
   run: (tx, _, { at }) => change(tx, 'backup', { doneAt: at }, 'noted', at.toISOString()),
 })
 
@@ -128,13 +123,6 @@ export const forgetProcesses = defineAction({
   audit: 'forget processes',
   role: 'operator',
   input: z.object({}),
-  messages: {
-    forgotten: (count: number) =>
-      count === 1
-        ? 'Forgot 1 silent process. If it still runs, it appears again.'
-        : `Forgot ${count} silent processes. Those that still run appear again.`,
-    none: 'No process is silent.',
-  },
   async run(tx) {
     const count = await removeSilent(tx, FORGETTABLE_SECONDS)
     if (count === 0) return { unchanged: 'none' }

@@ -41,7 +41,6 @@ export const promoteVersion = defineAction({
   audit: 'promote model',
   role: 'operator',
   input: z.object({ version: modelVersion }),
-  messages: { promoted: 'Model promoted. It takes effect in all processes within two seconds.' },
   async run(tx, { version }, by) {
     const why = await faultOfVersion(tx, version)
     if (why !== undefined) return { problems: [{ message: refusal('refused.model', { why }) }] }
@@ -79,11 +78,6 @@ export const allowPromotion = defineAction({
   audit: 'set automatic models',
   role: 'operator',
   input: z.object({ automatic: oneOf(['on', 'off']).meta({ argument: 'on|off' }) }),
-  messages: {
-    on: 'A model trained at night is promoted if it is no worse than the active one.',
-    off: 'Models are promoted by operators only.',
-    same: 'Nothing changed.',
-  },
   async run(tx, { automatic }) {
     if (!(await setPromotesModels(tx, automatic === 'on'))) return { unchanged: 'same' }
     return { done: automatic, audit: automatic }
@@ -96,10 +90,6 @@ export const rollBackPromotion = defineAction({
   audit: 'roll back model',
   role: 'operator',
   input: z.object({}),
-  messages: {
-    'rolled-back': 'The last promotion has been undone.',
-    nothing: 'No model is active, so there is no promotion to undo.',
-  },
   async run(tx) {
     const done = await rollBackModel(tx)
     if (!done) return { unchanged: 'nothing' }
@@ -125,7 +115,6 @@ export const importModel = defineAction({
       .meta({ argument: 'FILE.json', fileBytesMax: FILE_BYTES_MAX }),
     format: oneOf(['catboost']),
   }),
-  messages: { imported: 'Model saved.' },
   async run(tx, { content, format }, { at }) {
     const kept = {
       ...({ version: 0, format, calibration: uncalibrated } as const),

@@ -41,7 +41,6 @@ export const addRuleList = defineAction({
     kind: oneOf(ruleListKinds).meta({ argument: 'KIND' }),
     note: noteField,
   }),
-  messages: { created: 'List created. Add entries, and name it in a rule.' },
   async run(tx, { list, kind, note }, { at }) {
     const { lists } = await countRuleLists(tx)
     if (lists >= ruleListBounds.listsMax) {
@@ -61,7 +60,6 @@ export const removeRuleList = defineAction({
   audit: 'remove rule list',
   role: 'operator',
   input: z.object({ list: listField }),
-  messages: { deleted: 'List deleted.', nothing: 'There is no list with this name.' },
   async run(tx, { list }) {
     const { content } = await actingRules(tx)
     if (new RegExp(`listed\\(\\s*\\\\?["']${list}\\\\?["']`).test(content)) {
@@ -86,9 +84,6 @@ export const addRuleListEntries = defineAction({
   audit: 'add list entries',
   role: 'operator',
   input: z.object({ list: listField, entries: entriesField, note: noteField, days: daysField }),
-  messages: {
-    added: (count) => `Entries added: ${count}. They take effect within two seconds.`,
-  },
   async run(tx, { list, entries, note, days }, context) {
     const read = await readEntries(tx, list, entries)
     if ('problems' in read) return read
@@ -110,10 +105,6 @@ export const dropRuleListEntries = defineAction({
   audit: 'remove list entries',
   role: 'operator',
   input: z.object({ list: listField, entries: entriesField }),
-  messages: {
-    removed: (count) => `Entries removed: ${count}.`,
-    nothing: 'The list does not have these entries.',
-  },
   async run(tx, { list, entries }) {
     const read = await readEntries(tx, list, entries)
     if ('problems' in read) return read

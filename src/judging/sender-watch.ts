@@ -31,7 +31,6 @@ export const closeAlert = defineAction({
   audit: 'close sender alert',
   role: 'analyst',
   input: z.object({ id: z.uuid({ error: refusal('refused.no-alert') }).meta({ argument: 'ID' }) }),
-  messages: { closed: 'Alert closed.', nothing: 'There is no such open alert.' },
   async run(tx, { id }, { at }) {
     const closed = await closeSenderAlert(tx, id, at)
     if (!closed) return { unchanged: 'nothing' }

@@ -142,10 +142,6 @@ export const resendConfirmation = defineAction({
   audit: 'confirm again',
   role: 'administrator',
   input: z.object({ address: textField(320, refusal('refused.sign-up')) }),
-  messages: {
-    written: 'The confirmation link has been sent again.',
-    nothing: 'Nothing changed. The sign-up may already have been confirmed or removed.',
-  },
   async run(tx, { address: text }, context: ActionContext<'pool' | 'boss' | 'clock' | 'config'>) {
     const link = await findSignUp(tx, text, context.at)
     if (!link || link.consent === null) return { unchanged: 'nothing' }

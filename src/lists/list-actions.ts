@@ -35,7 +35,6 @@ export const exemptFromLists = defineAction({
     reason: textField(REASON_CHARS_MAX, refusal('refused.reason')).meta({ option: 'why' }),
     days: daysField,
   }),
-  messages: { set: 'Exemption saved. The name is removed when the lists are next published.' },
   async run(tx, { name, reason, days }, context: PageContext) {
     const { at: createdAt, reporterId } = context
     const expiresAt = endOf(days, context)
@@ -52,10 +51,6 @@ export const removeListExemption = defineAction({
   audit: 'unexempt from lists',
   role: 'analyst',
   input: z.object({ name: textField(NAME_CHARS_MAX, nameError).meta(argument) }),
-  messages: {
-    lifted: 'Exemption removed.',
-    nothing: 'Exemption not found. It may already have been removed.',
-  },
   async run(tx, { name }) {
     const isGone = await removeExemption(tx, name)
     return isGone ? { done: 'lifted', audit: name } : { unchanged: 'nothing' }
@@ -68,11 +63,6 @@ export const exemptionTerms = ['30', '90', '365', 'good'] as const
 /** The stored reason of an exemption that came of a delisting request. */
 export function exemptionReason(requestId: string): string {
   return `Delisting request ${requestId}.`
-}
-
-/** The message about one request, or about several that were decided together. */
-function requestsWere(count: number, decided: string): string {
-  return count > 1 ? `${count} requests were ${decided}.` : `The request was ${decided}.`
 }
 
 const id = z.string().meta({ argument: 'ID' })
@@ -88,7 +78,6 @@ export const acceptDelisting = defineAction({
     answer: z.string().default(''),
     exempt: oneOf(exemptionTerms).optional(),
   }),
-  messages: { accepted: (count) => requestsWere(count, 'accepted') },
   async run(tx, { id: requestId, answer, exempt }, context: PageContext) {
     const { at, reporterId } = context
     const request = await decideRequest(tx, requestId, 'accepted', { answer, at, reporterId })
@@ -114,7 +103,6 @@ export const refuseDelisting = defineAction({
     id,
     answer: textField(ANSWER_CHARS_MAX, refusal('refused.answer')),
   }),
-  messages: { refused: (count) => requestsWere(count, 'refused') },
   async run(tx, { id: requestId, answer }, { at, reporterId }) {
     const request = await decideRequest(tx, requestId, 'refused', { answer, at, reporterId })
     return { done: 'refused', audit: `${request.list}: ${request.name}` }

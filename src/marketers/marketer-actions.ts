@@ -41,7 +41,6 @@ export const importMarketers = defineAction({
       .meta({ argument: 'FILE', fileBytesMax: FILE_BYTES_MAX }),
     dryRun: z.boolean().default(false),
   }),
-  messages: { imported: 'Marketers imported.' },
   async run(tx, { content, dryRun }, { at, config }: ActionContext<'config'>) {
     const reading = readMarketers(content, ownNamesOf(config))
     if ('faults' in reading) {
@@ -101,9 +100,6 @@ export const setMarketer = defineAction({
     advice_fr: field('TEXT'),
     advice_ru: field('TEXT'),
   }),
-  messages: {
-    kept: 'Marketer saved. The change takes effect in all processes within two seconds.',
-  },
   async run(tx, { key, new: isNew, ...given }, { at, config }: ActionContext<'config'>) {
     const { advice_en: en, advice_fr: fr, advice_ru: ru, ...fields } = given
     const stated = withoutUndefined({ ...fields })
@@ -146,11 +142,6 @@ export const removeMarketer = defineAction({
   audit: 'remove marketer',
   role: 'operator',
   input: z.object({ key: marketerKey }),
-  messages: {
-    removed: 'Marketer removed.',
-    suspended: 'The shipped service is no longer recognized.',
-    nothing: 'Marketer not found.',
-  },
   async run(tx, { key }, { at }) {
     const service = shippedService(key)
     if (service) {
@@ -170,10 +161,6 @@ export const resetService = defineAction({
   audit: 'remove marketer',
   role: 'operator',
   input: z.object({ key: marketerKey }),
-  messages: {
-    reset: 'The service is recognized as shipped with the program.',
-    nothing: 'This is no shipped service, or it was not changed.',
-  },
   async run(tx, { key }) {
     const isReset = shippedService(key) !== undefined && (await deleteMarketer(tx, key))
     return isReset ? { done: 'reset', audit: `${key}, as shipped` } : { unchanged: 'nothing' }
@@ -186,7 +173,6 @@ const proposal = z.object({
   }),
   list_id: z.string().max(NAME_CHARS_MAX).default('').meta({ argument: 'LIST-ID' }),
 })
-const gone = 'Proposal not found. It may already have been decided.'
 
 function namesOf({ signer, list_id: listId }: z.output<typeof proposal>): string {
   return listId === '' ? signer : `${signer}, ${listId}`
@@ -199,7 +185,6 @@ export const takeProposal = defineAction({
   audit: 'take marketer proposal',
   role: 'analyst',
   input: proposal,
-  messages: { taken: 'Draft created.', gone },
   async run(tx, named, by) {
     const { signer, list_id: listId } = named
     const found = await decideProposal(tx, { signer, listId }, 'taken', by)
@@ -219,7 +204,6 @@ export const dismissProposal = defineAction({
   audit: 'dismiss marketer proposal',
   role: 'analyst',
   input: proposal,
-  messages: { dismissed: 'Proposal dismissed. It will not be proposed again.', gone },
   async run(tx, named, by) {
     const { signer, list_id: listId } = named
     const found = await decideProposal(tx, { signer, listId }, 'dismissed', by)

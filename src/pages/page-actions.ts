@@ -26,13 +26,6 @@ export const confirmPage = defineAction({
   audit: 'confirm page',
   role: 'analyst',
   input: z.object({ id, type: oneOf(['phishing', 'malware']).default('phishing'), reason }),
-  messages: {
-    confirmed: (count) =>
-      count > 1
-        ? `${count} pages are confirmed.`
-        : 'The page is confirmed. Signalpost now looks for those who can stop it.',
-    same: 'This is decided already.',
-  },
   async run(tx, { id: pageId, type, reason: why }, context: PageContext) {
     const page = await lockPage(tx, pageId)
     if (!page) return gone
@@ -52,13 +45,6 @@ export const clearPage = defineAction({
   audit: 'clear page',
   role: 'analyst',
   input: z.object({ id, reason }),
-  messages: {
-    cleared: (count) =>
-      count > 1
-        ? `${count} pages are marked as harmless.`
-        : 'The page is marked as harmless. No more notices are sent about it.',
-    same: 'This is decided already.',
-  },
   async run(tx, { id: pageId, reason: why }, context: PageContext) {
     const page = await lockPage(tx, pageId)
     if (!page) return gone
@@ -75,10 +61,6 @@ export const undecidePage = defineAction({
   audit: 'undecide page',
   role: 'analyst',
   input: z.object({ id }),
-  messages: {
-    undecided: 'Decision removed. The reports decide about the page again.',
-    none: 'There is no decision about this page.',
-  },
   async run(tx, { id: pageId }, context: PageContext) {
     const page = await lockPage(tx, pageId)
     if (!page) return gone

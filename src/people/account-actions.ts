@@ -29,7 +29,6 @@ export const accountInput = z.object({
     argument: 'EMAIL',
   }),
 })
-const nothing = 'Nothing changed. The account or sign-up may already have been changed or removed.'
 
 export async function accountOf(tx: Db, text: string): Promise<Account | undefined> {
   if (text.includes('@')) return findReporterByEmail(tx, text)
@@ -48,11 +47,6 @@ export const disableAccount = defineAction({
   role: 'administrator',
   asksPassword: true,
   input: accountInput,
-  messages: {
-    disabled: 'Account disabled. Its sessions and tokens no longer work.',
-    'last-admin': 'This is the last administrator. Make another account an administrator first.',
-    nothing,
-  },
   async run(tx, { account: text }) {
     const account = await accountOf(tx, text)
     if (!account) return { unchanged: 'nothing' }
@@ -71,7 +65,6 @@ export const enableAccount = defineAction({
   audit: 'enable account',
   role: 'administrator',
   input: accountInput,
-  messages: { enabled: 'Account enabled.', nothing },
   async run(tx, { account: text }) {
     const account = await accountOf(tx, text)
     if (!account || !(await markReporter(tx, account.id, ['disabled'], 'active'))) {
@@ -93,11 +86,6 @@ export const grantRole = defineAction({
   role: 'administrator',
   asksPassword: true,
   input: accountInput.extend({ role: oneOf([...roles, 'none']).meta({ argument: 'ROLE' }) }),
-  messages: {
-    granted: 'Role saved. Tokens follow within ten seconds.',
-    'last-admin': 'This is the last administrator. Make another account an administrator first.',
-    'same-role': 'Nothing changed. The account has this role already.',
-  },
   async run(tx, { account: text, role: given }, { config }: ActionContext<'config'>) {
     const account = await accountOf(tx, text)
     if (account?.state !== 'active') {
@@ -122,7 +110,6 @@ export const removeSecondStep = defineAction({
   role: 'administrator',
   asksPassword: true,
   input: accountInput,
-  messages: { removed: 'Two-step sign-in is off. The password is enough to sign in.', nothing },
   async run(tx, { account: text }) {
     const account = await accountOf(tx, text)
     if (!account?.hasTotp) return { unchanged: 'nothing' }
@@ -154,12 +141,6 @@ export const inviteAccount = defineAction({
     trust: oneOf(['new', 'full']).default('new'),
     letter: oneOf(['yes', 'no']).default('yes'),
   }),
-  messages: {
-    invited: 'Account created. A letter with a link to choose a password is on its way.',
-    added: 'Account created, without a password and without a letter.',
-    again: 'A new link to choose a password is on its way. The old one no longer works.',
-    'has-account': 'Nothing changed. This address has an account already.',
-  },
   async run(tx, given, context: ActionContext<LetterParts>) {
     const { address: email, language, letter } = given
     const role = given.role === 'none' ? null : given.role
@@ -188,10 +169,6 @@ export const renameAccount = defineAction({
   role: 'administrator',
   asksPassword: true,
   input: accountInput.extend({ address: newAddress.meta({ argument: 'NEW-EMAIL' }) }),
-  messages: {
-    renamed: 'Address changed. The old address gets a letter that says so.',
-    'same-address': 'Nothing changed. The account has this address already.',
-  },
   async run(tx, { account: text, address }, context: ActionContext<LetterParts>) {
     const account = await accountOf(tx, text)
     if (account?.state !== 'active') {

@@ -12,7 +12,6 @@ import { refusal } from '../phrase.ts'
 import { roles } from '../roles.ts'
 
 const idInput = z.object({ id: z.uuid({ error: refusal('refused.no-proposal') }) })
-const over = 'This proposal has been confirmed or withdrawn, or it has expired.'
 
 /**
  * Declares the actions that end the proposal of one of the `proposable` actions. `confirm` runs it
@@ -28,11 +27,6 @@ export function proposalActions(proposable: readonly Action[]) {
     summary: 'confirm what another person proposed',
     audit: 'confirm deletion',
     asksPassword: true,
-    messages: {
-      confirmed: 'Confirmed. It takes effect.',
-      over,
-      own: 'A second person must confirm what you propose.',
-    },
     async run(tx, { id }, context: ActionContext<keyof App>) {
       const proposal = await holdProposedDeletion(tx, id, context.at)
       const action = find(proposal?.action)
@@ -55,7 +49,6 @@ export function proposalActions(proposable: readonly Action[]) {
     name: 'deletions withdraw',
     summary: 'withdraw what waits for a second person',
     audit: 'withdraw deletion',
-    messages: { withdrawn: 'Withdrawn. Nothing changes.', over },
     async run(tx, { id }, { at }) {
       const proposal = await holdProposedDeletion(tx, id, at)
       const proposed = find(proposal?.action)

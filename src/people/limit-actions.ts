@@ -53,7 +53,6 @@ export const setLimit = defineAction({
     .refine((input) => (input.attempts ?? input.seconds ?? input.behavior) !== undefined, {
       error: refusal('refused.limit-empty'),
     }),
-  messages: { set: 'Limit changed. It takes effect in all processes within two seconds.' },
   async run(tx, { name, attempts, seconds, behavior }, { at }) {
     const limit = (await listRateLimits(tx)).find((one) => one.name === name)
     if (!limit)
@@ -91,11 +90,6 @@ export const saveLimits = defineAction({
   audit: 'set limit',
   role: 'operator',
   input: z.object({ limits: z.record(z.string(), z.record(z.string(), z.string())) }),
-  messages: {
-    saved: (count) =>
-      `Limits changed: ${count}. This takes effect in all processes within two seconds.`,
-    same: 'No limit was changed.',
-  },
   async run(tx, { limits: given }, { at }) {
     const problems: InputProblem[] = []
     const audit: string[] = []

@@ -44,17 +44,6 @@ export const rotateSecret = defineAction({
   input: z.object({
     leaked: z.boolean().optional().meta({ description: 'End all previous secrets at once.' }),
   }),
-  messages: {
-    changed: 'The secret was changed.',
-    waiting: 'The change takes effect in some seconds.',
-    ended: 'Previous secrets are no longer accepted.',
-    converted: (count: number) =>
-      `SECRET is in force. Encrypted again: ${count}. "signalpost secret" lists what still needs ` +
-      'the previous one.',
-    leaked: (count: number) =>
-      `SECRET is in force, and previous ones are ended. Encrypted again: ${count}. "signalpost ` +
-      'secret" lists what has stopped.',
-  },
   async run(tx, { leaked = false }, { at, config: { secret } }: ActionContext<'config'>) {
     const known = await listSecrets(tx)
     const change = await changeIn(tx, { known, secret, leaked, at })

@@ -31,10 +31,6 @@ export const pauseQueues = defineAction({
   audit: 'pause queue',
   role: 'operator',
   input: z.object({ queue: anyQueue, reason }),
-  messages: {
-    paused: 'Paused. All processes stop taking its jobs within five seconds.',
-    nothing: 'Nothing changed. It was paused already.',
-  },
   async run(tx, { queue, reason: why }, { boss, at, reporterId }: ActionContext<'boss'>) {
     if (!(await isQueue(boss, queue))) return { problems: unknown }
     const isNew = await pauseQueue(tx, { queue, at, by: reporterId, reason: why })
@@ -51,10 +47,6 @@ export const resumeQueues = defineAction({
   audit: 'resume queue',
   role: 'operator',
   input: z.object({ queue: anyQueue }),
-  messages: {
-    resumed: 'Resumed. All processes take its jobs again within five seconds.',
-    nothing: 'Nothing changed. It was not paused.',
-  },
   async run(tx, { queue }) {
     const isDone = await resumeQueue(tx, queue)
     return isDone ? { done: 'resumed', audit: queueText(queue) } : { unchanged: 'nothing' }
@@ -70,10 +62,6 @@ export const setConcurrency = defineAction({
     queue: queueArgument,
     batches: wholeNumber(1, CONCURRENCY_MAX).optional().meta({ argument: 'N' }),
   }),
-  messages: {
-    set: 'Saved. It takes effect within five seconds.',
-    usual: 'Saved. Each process handles as many batches as the program sets.',
-  },
   async run(tx, { queue, batches }, { boss }: ActionContext<'boss'>) {
     if (!(await isQueue(boss, queue))) return { problems: unknown }
     await setQueueConcurrency(tx, queue, batches ?? null)
@@ -91,9 +79,6 @@ export const startNow = defineAction({
   audit: 'start jobs',
   role: 'operator',
   input: z.object({ queue: queueArgument, id: job.optional().meta({ value: 'ID' }) }),
-  messages: {
-    started: (count: number) => (count === 1 ? '1 job is due now.' : `${count} jobs are due now.`),
-  },
   async run(tx, { queue, id }) {
     const count = await startJobsNow(tx, queue, id ?? null)
     return { done: 'started', count, audit: count > 0 ? `${queue}: ${count} jobs` : [] }
@@ -110,10 +95,6 @@ export const cancelJob = defineAction({
   audit: 'cancel job',
   role: 'operator',
   input: z.object({ queue: queueArgument, id: job.meta({ argument: 'ID' }) }),
-  messages: {
-    canceled: 'Canceled. The job is a dead letter now, and can be retried from there.',
-    nothing: 'Nothing changed. The job has ended.',
-  },
   async run(tx, { queue, id }, { boss }: ActionContext<'boss'>) {
     if (!(await giveUpJob(tx, queue, id))) return { unchanged: 'nothing' }
     await boss.fail(queue, id, { message: 'Canceled by an operator.' }, { db: bossDb(tx) })
@@ -128,7 +109,6 @@ export const runChore = defineAction({
   audit: 'run chore',
   role: 'operator',
   input: z.object({ queue: queueArgument }),
-  messages: { added: 'It runs as soon as a worker is free.' },
   async run(tx, { queue }, { boss }: ActionContext<'boss'>) {
     if ((await boss.getSchedule(queue)) === null) {
       return { problems: [{ field: 'queue', message: refusal('refused.no-schedule') }] }

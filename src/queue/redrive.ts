@@ -24,12 +24,6 @@ export const retryDeadLetters = defineAction({
     queue: queueField.optional().meta({ argument: 'QUEUE' }),
     id: z.array(z.uuid()).optional().meta({ value: 'ID,ID' }),
   }),
-  messages: {
-    moved: (count: number) =>
-      count === 1
-        ? '1 dead letter was returned to its queue.'
-        : `${count} dead letters were returned to their queues.`,
-  },
   async run(tx, { queue, id: ids }, { boss, at }: ActionContext<'boss'>) {
     if (ids?.length === 0) return { done: 'moved', count: 0 }
     const source = queue === undefined ? {} : { sourceName: queue }
@@ -60,13 +54,6 @@ export const demoteWaiting = defineAction({
   audit: 'demote',
   role: 'operator',
   input: z.object({ queue: queueField.meta({ argument: 'QUEUE' }) }),
-  messages: {
-    demoted: (count: number) =>
-      count === 1
-        ? 'New jobs are processed before 1 waiting job.'
-        : `New jobs are processed before ${count} waiting jobs.`,
-    none: 'No waiting jobs to demote: the queue is empty, or its jobs were demoted before.',
-  },
   async run(tx, { queue }) {
     const count = await demoteWaitingJobs(tx, queue)
     if (count === 0) return { unchanged: 'none' }
@@ -83,7 +70,6 @@ export const purgeQueue = defineAction({
   role: 'operator',
   asksPassword: true,
   input: z.object({ queue: queueField.meta({ argument: 'QUEUE' }) }),
-  messages: { purged: 'Deleted the waiting jobs.' },
   async run(_, { queue }, { boss }: ActionContext<'boss'>) {
     await boss.deleteQueuedJobs(queue)
     const audit = `Deleted the waiting jobs of ${queue}.`

@@ -71,10 +71,6 @@ export const decideCampaign = defineAction({
     }),
     reason: textField(500, refusal('refused.reason')).meta({ option: 'why' }),
   }),
-  messages: {
-    decided: 'Decision saved. The kept reports of the campaign are judged again within minutes.',
-    same: 'This is decided already.',
-  },
   async run(tx, { id, says, reason }, { at, reporterId, boss }: ActionContext<'boss'>) {
     const [campaign] = await listCampaignHeads(tx, [id])
     if (!campaign) return { problems: [{ message: refusal('refused.no-campaign'), field: 'id' }] }
@@ -95,10 +91,6 @@ export const undecideCampaign = defineAction({
   audit: 'decide campaign',
   role: 'operator',
   input: z.object({ id: campaignField }),
-  messages: {
-    undecided: 'Decision removed. The kept reports of the campaign are judged again.',
-    none: 'There is no decision about this campaign.',
-  },
   async run(tx, { id }, { at, boss }: ActionContext<'boss'>) {
     if (!(await removeCampaignDecision(tx, id))) return { unchanged: 'none' }
     await noteCampaignEvents(tx, [id], at)

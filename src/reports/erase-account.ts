@@ -119,11 +119,6 @@ export const eraseOnRequest = defineAction({
   input: accountInput.extend({
     how: oneOf(['keep', 'remove']).meta({ argument: 'keep|remove' }),
   }),
-  messages: {
-    started: 'The account is closed, and its erasure has started.',
-    'last-admin': 'This is the last administrator. Make another account an administrator first.',
-    gone: 'Nothing changed. The account is being erased, or does not exist.',
-  },
   async run(tx, { account: text, how }, context: ActionContext<'boss' | 'clock'>) {
     const account = await accountOf(tx, text)
     if (!account) return { unchanged: 'gone' }

@@ -54,10 +54,6 @@ export const addMailSource = defineAction({
     kind: oneOf(mailSourceKinds),
     note: z.string().max(NOTE_CHARS_MAX).default(''),
   }),
-  messages: {
-    added: 'Address added. Its mail is reported within 10 seconds.',
-    known: 'The address is already in the list.',
-  },
   async run(tx, { address, kind, note }, { at, config }: SourceContext) {
     if (isOwn(address, config)) {
       const message = refusal('refused.source-own', { domain: config.returnPathDomain })
@@ -92,10 +88,6 @@ export const removeSource = defineAction({
   audit: 'remove mail source',
   role: 'operator',
   input: z.object({ address: addressField }),
-  messages: {
-    removed: 'Address removed. Its mail is refused within 10 seconds.',
-    unknown: 'The address is not in the list.',
-  },
   async run(tx, { address }) {
     const removed = await removeMailSource(tx, address)
     if (!removed) return { unchanged: 'unknown' }

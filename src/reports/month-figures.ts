@@ -168,11 +168,6 @@ export const publishStatistics = defineAction({
   audit: 'set public statistics',
   role: 'administrator',
   input: z.object({ public: oneOf(['on', 'off']).meta({ argument: 'on|off' }) }),
-  messages: {
-    on: 'The page of figures is public.',
-    off: 'The page of figures is no longer public.',
-    same: 'Nothing changed.',
-  },
   async run(tx, { public: state }) {
     if (!(await setPublishesStatistics(tx, state === 'on'))) return { unchanged: 'same' }
     return { done: state, audit: state }

@@ -47,12 +47,6 @@ export const addReceivingHost = defineAction({
     host: hostField,
     note: z.string().max(NOTE_CHARS_MAX).default(''),
   }),
-  messages: {
-    added: (count) =>
-      `Mail server added. The reports of ${count} ${count === 1 ? 'account' : 'accounts'} are ` +
-      'decided again.',
-    known: 'The host is already in the list.',
-  },
   async run(tx, { domain, host, note }, { at, boss }: { at: Date } & Pick<App, 'boss'>) {
     if ((await countReceivingHosts(tx)) >= HOSTS_MAX) {
       const message = refusal('refused.hosts', { max: HOSTS_MAX })
@@ -72,10 +66,6 @@ export const dropReceivingHost = defineAction({
   audit: 'remove mail server',
   role: 'operator',
   input: z.object({ domain: domainField, host: hostField }),
-  messages: {
-    removed: 'Mail server removed. It no longer counts for new reports.',
-    unknown: 'The host is not in the list.',
-  },
   async run(tx, { domain, host }) {
     if (!(await removeReceivingHost(tx, { domain, host }))) return { unchanged: 'unknown' }
     return { done: 'removed', audit: `${domain}: ${host}` }

@@ -28,11 +28,6 @@ export const fillSamples = defineAction({
   audit: 'fill samples',
   role: 'administrator',
   input: z.object({}),
-  messages: {
-    filling: 'Sample data is being added. It takes about a minute.',
-    present: 'Sample data is here already, or is being removed.',
-    real: `Sends mail, or has more than ${OWN_REPORTS_MAX} reports: no sample data was added.`,
-  },
   async run(tx, _, { at, boss, config }: ActionContext<'boss' | 'config'>) {
     if ((await listReportersAt(tx, SAMPLE_DOMAIN)).length > 0) return { unchanged: 'present' }
     const isReal =
@@ -59,10 +54,6 @@ export const removeSamples = defineAction({
   audit: 'remove samples',
   role: 'administrator',
   input: z.object({}),
-  messages: {
-    removing: 'Sample data is being removed. It takes some minutes.',
-    none: 'There is no sample data.',
-  },
   async run(tx, _, app: ActionContext<'boss' | 'pool' | 'clock'>) {
     const accounts = await listReportersAt(tx, SAMPLE_DOMAIN)
     if (accounts.length === 0) return { unchanged: 'none' }

@@ -23,7 +23,6 @@ export const banReporter = defineAction({
     email: textField(320, refusal('refused.account')).meta({ argument: 'ACCOUNT' }),
     reason: textField(REASON_CHARS_MAX, refusal('refused.reason')).meta({ option: 'why' }),
   }),
-  messages: { banned: 'Reporter banned. New reports are held.' },
   async run(tx, { email, reason }, { at, reporterId }) {
     const reporter = await accountOf(tx, email)
     if (!reporter) {
@@ -46,10 +45,6 @@ export const liftBan = defineAction({
   audit: 'lift shadow ban',
   role: 'analyst',
   input: z.object({ reporter: z.uuid() }),
-  messages: {
-    lifted: 'Ban removed. New reports count again.',
-    nothing: 'This reporter was not banned.',
-  },
   async run(tx, { reporter }) {
     const isLifted = await removeShadowBan(tx, reporter)
     return isLifted ? { done: 'lifted', audit: reporter } : { unchanged: 'nothing' }
@@ -72,7 +67,6 @@ export const releaseHeldReports = defineAction({
   audit: 'release reports',
   role: 'analyst',
   input: held,
-  messages: { released: (count: number) => `${reportsWere(count)} released.` },
   async run(tx, which, { boss, count }: ActionContext<'boss'>) {
     return endStep(tx, which, { how: 'released', count }, async (ids) => {
       await send(
@@ -92,13 +86,8 @@ export const dropHeldReports = defineAction({
   audit: 'drop reports',
   role: 'analyst',
   input: held,
-  messages: { dropped: (count: number) => `${reportsWere(count)} discarded.` },
   run: (tx, which, { count }) => endStep(tx, which, { how: 'dropped', count }),
 })
-
-function reportsWere(count: number): string {
-  return count === 1 ? 'One report was' : `${count} reports were`
-}
 
 async function endStep<How extends 'released' | 'dropped'>(
   tx: Db,

@@ -78,7 +78,6 @@ export const addSimulation = defineAction({
     ranges: names,
     recipients: wholeNumber(1, RECIPIENTS_MAX).optional().meta({ value: 'N' }),
   }),
-  messages: { added: 'Simulation added. Reports of its messages are counted from now on.' },
   async run(tx, given, { at, config }: ActionContext<'config'>) {
     const { name, vendor, recipients = null } = given
     const { running, all } = await countSimulations(tx)
@@ -126,10 +125,6 @@ export const stopSimulation = defineAction({
   audit: 'end simulation',
   role: 'operator',
   input: z.object({ id }),
-  messages: {
-    ended: 'Simulation ended. Its messages are treated as other mail from now on.',
-    unknown: 'No simulation with this id is running.',
-  },
   async run(tx, { id: one }, { at }) {
     const name = await endSimulation(tx, one, at)
     return name === undefined ? { unchanged: 'unknown' } : { done: 'ended', audit: name }
@@ -143,7 +138,6 @@ export const dropSimulation = defineAction({
   audit: 'remove simulation',
   role: 'operator',
   input: z.object({ id }),
-  messages: { removed: 'Simulation removed.', unknown: 'Simulation not found.' },
   async run(tx, { id: one }) {
     const name = await removeSimulation(tx, one)
     return name === undefined ? { unchanged: 'unknown' } : { done: 'removed', audit: name }

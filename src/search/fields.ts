@@ -18,8 +18,6 @@ export type FieldValue =
   | { problem: string }
 
 export type SearchField = {
-  label: string
-  summary: string
   example: string
   /** The possible values, if they are few. */
   values?: readonly string[]
@@ -110,56 +108,38 @@ function days(bounds: (range: { start: Date; end: Date }) => FieldValue) {
 
 export const searchFields = {
   text: {
-    label: 'Words in the text or the subject',
-    summary: 'Words in the subject or the first 4,096 characters of the text, in any order.',
     example: 'text:invoice',
     read: (value) => byWords('text', value),
   },
   subject: {
-    label: 'Subject',
-    summary: 'A word of the subject, or several that follow each other.',
     example: 'subject:"free money"',
     read: subject,
   },
   from: {
-    label: 'Author (name, address, domain or part)',
-    summary: 'The author’s address, its domain or a domain above it, or words of address or name.',
     example: 'from:shop.example',
     read: named('from'),
   },
   to: {
-    label: 'Recipient (name, address, domain or part)',
-    summary: 'A recipient in To or Cc: the address, its domain, or words of address or name.',
     example: 'to:ann@reporters.example',
     read: named('to'),
   },
   messageid: {
-    label: 'Message-ID',
-    summary: 'The Message-ID, with or without angle brackets, its domain, or a word of it.',
     example: 'messageid:m1@shop.example',
     read: (value) => named('messageid')(bareId(value)),
   },
   comment: {
-    label: 'Comment of the reporter',
-    summary: 'Words of the reporter’s comment, in any order.',
     example: 'comment:invoice',
     read: (value) => byWords('comment', value),
   },
   origin: {
-    label: 'Origin (IP or CIDR)',
-    summary: 'The address of the origin, or a block that contains it.',
     example: 'origin:192.0.2.0/24',
     read: origin,
   },
   network: {
-    label: 'Network (CIDR or name)',
-    summary: 'The network of the origin: exactly this block, or words of its name.',
     example: 'network:"example hosting"',
     read: network,
   },
   as: {
-    label: 'Autonomous system',
-    summary: 'The number of the autonomous system of the origin.',
     example: 'as:64500',
     read: (value) => {
       const number = /^(?:as)?(\d{1,10})$/i.exec(value)?.[1]
@@ -168,8 +148,6 @@ export const searchFields = {
     },
   },
   country: {
-    label: 'Country',
-    summary: 'The country of the network, as a code of two letters.',
     example: 'country:fr',
     read: (value) =>
       /^[a-z]{2}$/i.test(value)
@@ -177,64 +155,44 @@ export const searchFields = {
         : { problem: refusal('refused.search-country', { value }) },
   },
   link: {
-    label: 'Link (host, domain or part)',
-    summary: 'The host of a link in the message, a domain above it, or a word of the host.',
     example: 'link:login.example',
     read: named('link'),
   },
   file: {
-    label: 'Attachment (name or SHA-256)',
-    summary: 'Words of an attachment’s name, or the SHA-256 of an attachment or of the message.',
     example: 'file:invoice.pdf',
     read: file,
   },
   campaign: {
-    label: 'Campaign',
-    summary: 'The id of the campaign.',
     example: 'campaign:019ab3de-0000-7000-8000-000000000000',
     read: id('campaign'),
   },
   reporter: {
-    label: 'Reporter (address or id)',
-    summary: 'The reporter’s address or id.',
     example: 'reporter:ann@reporters.example',
     read: (value) => (value.includes('@') ? one('reporter', value) : id('reporter')(value)),
   },
   desk: {
-    label: 'Abuse team (address, domain or part)',
-    summary: 'The address that was or will be notified, its domain, or a word of it.',
     example: 'desk:abuse@network.example',
     read: named('desk'),
   },
   verdict: {
-    label: 'Verdict',
-    summary: 'What the program thinks of the message.',
     example: 'verdict:phishing',
     ...oneOf('verdict', verdictClasses),
   },
   symbol: {
-    label: 'Symbol',
-    summary: 'The name of a symbol that a rule raised.',
     example: 'symbol:SUBJECT_SHOUTS',
     read: (value) => one('symbol', value.toUpperCase()),
   },
   state: {
-    label: 'State',
-    summary: 'The state of the report.',
     example: 'state:kept',
     isInAll: true,
     ...oneOf('state', ['received', 'analyzed', 'forwarded', 'kept', 'retracted', 'failed']),
   },
   kind: {
-    label: 'Kind',
-    summary: 'As what the reporter reported the message.',
     example: 'kind:phishing',
     isInAll: true,
     ...oneOf('kind', ['spam', 'phishing', 'not-spam']),
   },
   channel: {
-    label: 'Channel',
-    summary: 'The way in which the report arrived.',
     example: 'channel:api',
     isInAll: true,
     ...oneOf('channel', [
@@ -249,26 +207,18 @@ export const searchFields = {
     ]),
   },
   on: {
-    label: 'Day',
-    summary: 'Received on this day (UTC).',
     example: 'on:2026-11-20',
     read: days(({ start, end }) => ({ from: start, until: end })),
   },
   after: {
-    label: 'From day',
-    summary: 'Received on this day (UTC) or later.',
     example: 'after:2026-11-01',
     read: days(({ start }) => ({ from: start })),
   },
   before: {
-    label: 'Before day',
-    summary: 'Received before this day (UTC).',
     example: 'before:2026-12-01',
     read: days(({ start }) => ({ until: start })),
   },
   id: {
-    label: 'Id',
-    summary: 'The id of the report.',
     example: 'id:019ab3de-0000-7000-8000-000000000000',
     read: id('id'),
   },

@@ -86,10 +86,6 @@ function defineStart(
       reason: textField(500, refusal('refused.reason')).meta({ option: 'why' }),
       speed: wholeNumber(1, PER_MINUTE_MAX).optional().meta({ option: 'per-minute', value: 'N' }),
     }),
-    messages: {
-      started: (count: number) => `The action on ${count} reports has started.`,
-      none: 'No reports found. Nothing was done.',
-    },
     async run(
       tx,
       { kind, q, ids = [], reason, speed },
@@ -142,7 +138,6 @@ export const stopMassAction = defineAction({
   audit: 'mass action',
   role: 'operator',
   input: idInput,
-  messages: { stopped: 'Action stopped.', over: 'This action has already ended.' },
   async run(tx, { id }, { at }) {
     const move = { from: ['running', 'undoing'], to: 'stopped', endedAt: at } as const
     const isStopped = await markMassAction(tx, id, move)
@@ -169,7 +164,6 @@ export const undoMassAction = defineAction({
   audit: 'mass action',
   role: 'operator',
   input: idInput,
-  messages: { undoing: 'The action is being undone.' },
   async run(tx, { id }, { at, boss, reporterId: undoneBy }: ActionContext<'boss'>) {
     const action = await holdMassAction(tx, id)
     if (!action || !mayUndo(action, at)) {

@@ -17,7 +17,6 @@ export const keepSearch = defineAction({
   role: 'viewer',
   audit: 'save search',
   input: z.object({ name: nameField, q: textField(SEARCH_CHARS_MAX, refusal('refused.search')) }),
-  messages: { saved: 'Search saved.' },
   async run(tx, { name, q }, { at, reporterId }) {
     const parsed = parseSearch(q)
     if ('problems' in parsed) {
@@ -36,7 +35,6 @@ export const forgetSearch = defineAction({
   role: 'viewer',
   audit: 'save search',
   input: z.object({ name: nameField }),
-  messages: { forgotten: 'Saved search deleted.', unknown: 'This search was deleted before.' },
   async run(tx, { name }, { reporterId }) {
     const isThere = await removeSavedSearch(tx, reporterId ?? '', name)
     return isThere ? { done: 'forgotten' } : { unchanged: 'unknown' }

@@ -21,6 +21,7 @@ import type reputations from './en/admin-reputations.json'
 import type search from './en/admin-search.json'
 import type secret from './en/admin-secret.json'
 import type conditions from './en/conditions.json'
+import type done from './en/done.json'
 import type feedback from './en/feedback.json'
 import type figures from './en/figures.json'
 import type help from './en/help.json'
@@ -45,6 +46,7 @@ type English = typeof account &
   typeof conditions &
   typeof counting &
   typeof dashboard &
+  typeof done &
   typeof feedback &
   typeof figures &
   typeof help &
@@ -74,6 +76,9 @@ export const locales = { en: 'en-GB', fr: 'fr', ru: 'ru' } as const
 
 /** A language of pages and letters. */
 export type Language = keyof typeof locales
+
+/** The code of the result of an action of operators. */
+export type DoneKey = keyof typeof done
 
 /** The code of a list of messages. */
 export type ListCode = {

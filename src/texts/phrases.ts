@@ -38,6 +38,19 @@ export function refusalIn(language: Language, text: string): TranslatedText {
   return message(language, code, Object.fromEntries(params) as Params) ?? { text, lang }
 }
 
+/**
+ * Returns what an action of operators says after a result; `count` is the number of things changed.
+ * Undefined if the action has no such result.
+ */
+export function doneIn(
+  language: Language,
+  { name }: { name: string },
+  code: string,
+  count = 0,
+): string | undefined {
+  return message(language, `done.${name.replaceAll(' ', '-')}.${code}`, { count })?.text
+}
+
 /** Returns the sentences of several refusals. */
 export function refusalsIn(language: Language, refusals: readonly string[]): string[] {
   return refusals.map((one) => refusalIn(language, one).text)

@@ -36,21 +36,20 @@ const log = async () => {
 }
 
 const countDown = defineAction({
-  name: 'test count',
+  name: 'limits save',
   summary: 'insert a row for each step',
   audit: 'set limit',
   role: 'operator',
   input: z.object({ steps: wholeNumber(1, 3), fails: z.boolean().optional() }),
-  messages: { counted: 'Counted.', nothing: 'Nothing changed.' },
-  async run(tx, { steps: most, fails }, { count }): Promise<Outcome<'counted' | 'nothing'>> {
+  async run(tx, { steps: most, fails }, { count }): Promise<Outcome<'saved' | 'same'>> {
     await tx.query('insert into done values ($1)', [count])
     if (fails) throw new Error('broken')
-    return { done: 'counted', count: 1, audit: `step ${count}`, isPartial: count + 1 < most }
+    return { done: 'saved', count: 1, audit: `step ${count}`, isPartial: count + 1 < most }
   },
 })
 
 test('an action has an audit entry with the time and the administrator', async () => {
-  expect(await run(countDown, { steps: '1' })).toMatchObject({ done: 'counted', count: 1 })
+  expect(await run(countDown, { steps: '1' })).toMatchObject({ done: 'saved', count: 1 })
   expect(await log()).toEqual([
     { action: 'set limit', reporter_id: administrator, at: now, detail: 'step 0' },
   ])
@@ -79,7 +78,7 @@ test('an action whose audit entry cannot be stored is undone', async () => {
     ...countDown,
     async run(tx) {
       await tx.query('insert into done values (9)')
-      return { done: 'counted', audit: 'not\0storable' }
+      return { done: 'saved', audit: 'not\0storable' }
     },
   }
   await expect(run(unstorable, { steps: '1' })).rejects.toThrow()
@@ -100,8 +99,8 @@ test('an action that is refused is undone', async () => {
 })
 
 test('an action that changes nothing has no audit entry', async () => {
-  const idle: typeof countDown = { ...countDown, run: async () => ({ unchanged: 'nothing' }) }
-  expect(await run(idle, { steps: '1' })).toEqual({ unchanged: 'nothing' })
+  const idle: typeof countDown = { ...countDown, run: async () => ({ unchanged: 'same' }) }
+  expect(await run(idle, { steps: '1' })).toEqual({ unchanged: 'same' })
   expect(await log()).toEqual([])
 })
 
@@ -110,7 +109,7 @@ test('entries under other names, and what follows the transaction', async () => 
   const several = defineAction({
     ...countDown,
     run: async () => ({
-      done: 'counted',
+      done: 'saved',
       audit: ['a', { action: 'suppress', detail: 'b' }],
       afterwards: async () => (seen = await log()),
     }),

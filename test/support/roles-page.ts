@@ -1,4 +1,5 @@
-import { roleMeanings, roles } from '../../src/roles.ts'
+import { roles } from '../../src/roles.ts'
+import { textsIn } from '../../src/texts/messages.ts'
 import type { RoleRow } from '../../src/web/admin/role-table.ts'
 import { apiOperations } from '../../src/web/api/contract/document.ts'
 
@@ -9,7 +10,7 @@ without a role can only report.
 
 | role | what it permits |
 |---|---|
-${roles.map((role) => `| ${role} | ${roleMeanings[role]} |`).join('\n')}
+${roles.map((role) => `| ${role} | ${textsIn('en')(`roleMeanings.${role}`)} |`).join('\n')}
 `
 
 /** The forms that are not actions, besides those of rules. */

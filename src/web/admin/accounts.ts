@@ -13,8 +13,8 @@ import {
   renameAccount,
 } from '../../people/account-actions.ts'
 import { eraseOnRequest } from '../../reports/erase-account.ts'
-import { roleMeanings, roles } from '../../roles.ts'
-import { type Language, locales, message, textsIn } from '../../texts/messages.ts'
+import { roles } from '../../roles.ts'
+import { type Language, locales, textsIn } from '../../texts/messages.ts'
 import { isUuid, queryOf } from '../pages/render.ts'
 import { ProblemError } from '../problem.ts'
 import { searchParamsOf } from '../search-params.ts'
@@ -208,10 +208,8 @@ export function roleAdminRoutes(site: Site): Router {
     view: 'admin/accounts/roles',
     title: 'roles.title',
     read: () => listStaff(site.pool, STAFF_MAX),
-    data: ({ language }) => ({
-      meanings: Object.entries(roleMeanings).map(([role, meaning]) => {
-        return [role, message(language, `roleMeanings.${role}`)?.text ?? meaning]
-      }),
+    data: ({ texts }) => ({
+      meanings: roles.map((role) => [role, texts(`roleMeanings.${role}`)]),
       isSecondStepRequired: site.config.isSecondStepRequired,
     }),
     form: { actions: grantRole },

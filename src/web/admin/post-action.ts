@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express'
 import { z } from 'zod'
-import { type Action, messageOf, type Outcome, runAction } from '../../actions.ts'
+import { type Action, type Outcome, runAction } from '../../actions.ts'
 import { CallerError } from '../../errors.ts'
 import { concealKeys } from '../../mail/conceal-keys.ts'
 import { shownLine } from '../../mail/text.ts'
@@ -13,8 +13,8 @@ import { isPasswordFresh, notePassword } from '../pages/session.ts'
 import { requireReporter } from '../pages/signed-in.ts'
 import { tokenField, type Visit, visitOf } from '../pages/visit.ts'
 import { searchParamsOf } from '../search-params.ts'
-import { type Code, message } from '../../texts/messages.ts'
-import { refusalIn } from '../../texts/phrases.ts'
+import type { Code } from '../../texts/messages.ts'
+import { doneIn, refusalIn } from '../../texts/phrases.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import {
@@ -235,10 +235,6 @@ export function doneMessage(req: Request, ...actions: readonly Action[]): string
   const given = searchParamsOf(req)
   const [code, count] = [given.get('done') ?? '', given.get('count') ?? '']
   const shown = /^\d{1,9}$/.test(count) ? Number(count) : 0
-  const action = actions.find(({ messages }) => Object.hasOwn(messages, code))
-  if (!action) return undefined
-  // English is in the declarations of actions.
-  const key = `done.${action.name.replaceAll(' ', '-')}.${code}`
   const { language } = visitOf(req)
-  return message(language, key, { count: shown })?.text ?? messageOf(action, code, shown)
+  return actions.map((action) => doneIn(language, action, code, shown)).find(Boolean)
 }

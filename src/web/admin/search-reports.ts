@@ -70,14 +70,14 @@ async function search({ req, refused, language, texts }: PageCall, site: Pick<Si
     completeUntil: found?.completeUntil,
     fields: fieldNames.map((name) => ({
       ...{ name, ...searchFields[name] },
-      // English is in the declarations of fields and effects.
-      label: message(language, `fields.${name}.label`)?.text ?? searchFields[name].label,
-      summary: message(language, `fields.${name}.summary`)?.text ?? searchFields[name].summary,
+      label: texts(`fields.${name}.label`),
+      summary: texts(`fields.${name}.summary`),
     })),
     saved: await listSavedSearches(site.pool, requireReporter(req).id),
     formats: Object.keys(exportFormats),
     effects: massKinds.map((kind) => ({
       kind,
+      // English is in the declarations of effects.
       label: message(language, `effects.${kind}`)?.text ?? massEffects[kind].label,
     })),
   }

@@ -1,4 +1,4 @@
-import { type Action, messageOf, type Operator } from '../../actions.ts'
+import type { Action, Operator } from '../../actions.ts'
 import { listMassActions, type MassAction } from '../../db/mass-actions.ts'
 import { type FoundReport, listFoundReports } from '../../db/search.ts'
 import { COUNT_MAX, countFound, listFound, openSearch } from '../../search/find-reports.ts'
@@ -12,6 +12,7 @@ import {
 } from '../../search/mass-actions.ts'
 import { massEffectOf } from '../../search/mass-effects.ts'
 import { type Clause, parseSearch } from '../../search/syntax.ts'
+import { doneIn } from '../../texts/phrases.ts'
 import { isUuid, pageOf } from '../pages/render.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
@@ -51,7 +52,7 @@ export function searchHandlers(site: Site) {
         caller,
       )
       if (!('done' in outcome)) {
-        throw new ProblemError('bad-field', messageOf(startMassAction, 'none'))
+        throw new ProblemError('bad-field', doneIn('en', startMassAction, 'none') ?? '')
       }
       const { id = '' } = outcome
       res.setHeader('location', `${publicUrl}/api/v1/mass-actions/${id}`)

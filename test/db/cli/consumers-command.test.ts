@@ -57,7 +57,7 @@ test('an export can be imported, and a second import changes nothing', async () 
     const file = path.join(folder, 'consumers.jsonl')
     await writeFile(file, `${JSON.stringify(line)}\n\n`)
     const imported = await runProgram(['consumers', 'import', file], env)
-    expect(imported).toMatchObject({ code: 0, stdout: 'Imported 1 consumers.\n', stderr: '' })
+    expect(imported).toMatchObject({ code: 0, stdout: 'Imported 1 consumer.\n', stderr: '' })
     const exported = await runProgram(['consumers', 'export'], env)
     expect(JSON.parse(exported.stdout)).toMatchObject({
       ...line,

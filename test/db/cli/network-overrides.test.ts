@@ -103,7 +103,7 @@ test('sources and overrides are listed', async () => {
 test('a source is dropped and logged, and an unknown one refused', async () => {
   const layer = { cidr: '192.0.2.0/24', asn: 1, name: null, country: null, contacts: [] }
   await inTransaction(database.pool, (tx) => replaceNetworks(tx, 'b.csv', [[layer]], now))
-  expect(await networks('drop', 'b.csv')).toBe('Dropped 1 blocks.')
+  expect(await networks('drop', 'b.csv')).toBe('Dropped 1 block.')
   expect(await lastAudit()).toMatchObject({ action: 'drop networks', detail: 'b.csv: 1 blocks' })
   expect(await networks('drop', 'b.csv')).toMatch(/SOURCE: Unknown source/)
 })

@@ -53,7 +53,7 @@ test('held mail for a desk is sent when released, once, and logged', async () =>
     stdout: '0 held feedback reports were released.\n',
   })
   expect(await noted()).toEqual([
-    { reporter_id: null, action: 'release', detail: '2 held feedback reports were released.' },
+    { reporter_id: null, action: 'release', detail: '2 held feedback reports' },
   ])
 })
 

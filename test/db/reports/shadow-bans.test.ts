@@ -320,7 +320,7 @@ test('administrators ban, view, release, discard and lift on pages', async () =>
   expect(dropped.headers.get('location')).toBe(`${path}?done=dropped&count=1`)
   expect(await (await browser.get(path)).text()).not.toContain('page two')
   expect(await (await browser.get(`${path}?done=released&count=1`)).text()).toContain(
-    'One report was',
+    '1 report was',
   )
   await browser.post(path, { do: 'lift' })
   expect(await (await browser.get(path)).text()).toContain('not banned')
