@@ -1,6 +1,5 @@
-import sql, { bulk } from 'sql-template-tag'
+import sql from 'sql-template-tag'
 import type { AnswerKind } from '../mail/verp.ts'
-import type { Network } from '../origin/networks.ts'
 import { shardOf } from '../world.ts'
 import type { FeedbackKey } from './feedback-reports.ts'
 import type { Db } from './pool.ts'
@@ -117,48 +116,4 @@ export function removeCorrection(
       delete from contact_corrections where cidr = ${cidr}::cidr
         and address = ${address.toLowerCase()}
       returning ${columns}`
-}
-
-/**
- * A registry's answer to store: a block with or without contacts, until it expires. `asn` is the AS
- * that announced the queried address according to the network tables; the answer is valid for that
- * AS only.
- */
-export type NewRegistryRow = Pick<Network, 'cidr' | 'asn' | 'name' | 'country' | 'contacts'> & {
-  expiresAt: Date
-}
-
-/** Stores answers; they replace earlier answers about the same blocks. */
-export async function keepRegistryRows(
-  tx: Db,
-  answers: readonly NewRegistryRow[],
-  now: Date,
-): Promise<void> {
-  const byBlock = new Map(answers.map((answer) => [answer.cidr, answer]))
-  if (byBlock.size === 0) return
-  const sorted = [...byBlock.values()].sort((one, other) => (one.cidr < other.cidr ? -1 : 1))
-  const values = bulk(
-    sorted.map(({ cidr, asn, name, country, contacts, expiresAt }) => [
-      cidr,
-      'registry',
-      asn,
-      name,
-      country,
-      contacts[0] ?? null,
-      contacts,
-      now,
-      expiresAt,
-    ]),
-  )
-  await tx.query(sql`insert into networks
-      (cidr, source, asn, name, country, abuse, contacts, imported_at, expires_at)
-    values ${values}
-    on conflict (cidr, source) do update set ${excluded`asn, name, country, abuse, contacts,
-      imported_at, expires_at`}`)
-}
-
-/** Deletes the answers that expired before an instant. */
-export async function removeRegistryRows(db: Db, before: Date): Promise<void> {
-  await db.query(sql`
-    delete from networks where source = 'registry' and expires_at < ${before}`)
 }

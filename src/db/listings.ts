@@ -99,11 +99,6 @@ export function delistName(
     where list = ${delisting.list} and name = ${delisting.name} and listed_until > ${delisting.at}`
 }
 
-/** Deletes entries that ended before an instant. */
-export async function removeListings(db: Db, before: Date): Promise<void> {
-  await db.query(sql`delete from listings where listed_until < ${before}`)
-}
-
 function keyOf({ list, name }: Listing): string {
   return `${list} ${name}`
 }
@@ -203,11 +198,6 @@ export async function findOldestDelisting(db: Db): Promise<Date | null> {
   const row = await rowOf(db)<{ id: string }>`
     select id from delisting_requests where state = 'open' order by id limit 1`
   return row ? uuidTime(row.id) : null
-}
-
-/** Deletes delisting requests from before an instant. */
-export async function removeDelistings(db: Db, before: Date): Promise<void> {
-  await db.query(sql`delete from delisting_requests where id < ${uuidFloor(before)}`)
 }
 
 /** A name that is never listed while the exemption is valid. */

@@ -4,8 +4,14 @@ import type { Db } from './pool.ts'
 import { numbered, prepared } from './prepared.ts'
 import { changesAny, excluded, numberOf, rowOf, rowsOf } from './rows.ts'
 
-/** The data of an imported table about a block. */
-export type NewLayer = Pick<NetworkLayer, 'cidr' | 'asn' | 'name' | 'country' | 'contacts'>
+/**
+ * What a source says about a block: an imported table, or a registry whose answer expires. The
+ * `asn` of an answer is the AS that announced the queried address according to the network tables;
+ * the answer is valid for that AS only.
+ */
+export type NewLayer = Pick<NetworkLayer, 'cidr' | 'asn' | 'name' | 'country' | 'contacts'> & {
+  expiresAt?: Date
+}
 
 /** A layer of the network of `ip`, which is spelled as in the query. */
 export type FoundLayer = NetworkLayer & { ip: string }
@@ -71,12 +77,19 @@ export async function replaceNetworks(
     select count(*) as blocks from networks where source = ${source}`
 }
 
-async function insertLayers(tx: Db, source: string, part: readonly NewLayer[], now: Date) {
+/** Stores what a source says about blocks; it replaces what the source said about them before. */
+export async function insertLayers(
+  tx: Db,
+  source: string,
+  part: readonly NewLayer[],
+  now: Date,
+): Promise<void> {
   // A statement cannot update a row twice.
   const layers = new Map(part.map((layer) => [layer.cidr, layer]))
   if (layers.size === 0) return
+  const sorted = [...layers.values()].sort((one, other) => (one.cidr < other.cidr ? -1 : 1))
   const values = bulk(
-    [...layers.values()].map(({ cidr, asn, name, country, contacts }) => [
+    sorted.map(({ cidr, asn, name, country, contacts, expiresAt }) => [
       cidr,
       source,
       asn,
@@ -85,12 +98,14 @@ async function insertLayers(tx: Db, source: string, part: readonly NewLayer[], n
       contacts[0] ?? null,
       contacts,
       now,
+      expiresAt ?? null,
     ]),
   )
-  await tx.query(sql`
-    insert into networks (cidr, source, asn, name, country, abuse, contacts, imported_at)
+  await tx.query(sql`insert into networks
+      (cidr, source, asn, name, country, abuse, contacts, imported_at, expires_at)
     values ${values}
-    on conflict (cidr, source) do update set ${excluded`asn, name, country, abuse, contacts`}`)
+    on conflict (cidr, source) do update set ${excluded`asn, name, country, abuse, contacts,
+      imported_at, expires_at`}`)
 }
 
 /**

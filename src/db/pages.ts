@@ -45,28 +45,16 @@ export function loadPage(db: Db, id: string): Promise<Page | undefined> {
 }
 
 /**
- * Returns confirmed pages in the order of their ids; `after` is the last id of the previous page.
- * `confirmedBefore` and `confirmedSince` bound the instant of the confirmation; the latter is
- * inclusive.
+ * Returns confirmed pages whose exact URL three independent reporters received, in the order of
+ * their ids; `after` is the last id of the previous page.
  */
-export function readConfirmedPages(
+export function readSharedPages(
   db: Db,
-  which: {
-    /** Only those whose exact URL three independent reporters received. */
-    sharedOnly: boolean
-    confirmedBefore?: Date
-    confirmedSince?: Date
-    after?: string
-    limit: number
-  },
+  which: { after?: string; limit: number },
 ): Promise<ConfirmedPage[]> {
   return rowsOf(db)`
     select ${columns} from pages
-    where state = 'confirmed' and (shared or not ${which.sharedOnly}::boolean)
-      and (${which.confirmedBefore}::timestamptz is null
-        or confirmed_at < ${which.confirmedBefore}::timestamptz)
-      and (${which.confirmedSince}::timestamptz is null
-        or confirmed_at >= ${which.confirmedSince}::timestamptz)
+    where state = 'confirmed' and shared
       and (${which.after}::uuid is null or id > ${which.after}::uuid)
     order by id limit ${which.limit}`
 }

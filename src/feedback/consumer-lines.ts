@@ -3,6 +3,7 @@ import type { InputProblem } from '../actions.ts'
 import { listScopes } from '../db/consumer-scopes.ts'
 import type { ConsumerDetails, ConsumerState } from '../db/consumers.ts'
 import type { Db } from '../db/pool.ts'
+import { jsonOf } from '../mail/text.ts'
 import { isContact } from '../origin/network-tables/text-tables.ts'
 import { feedbackTopics } from '../verdict/choose-contact.ts'
 import {
@@ -65,12 +66,8 @@ export function readConsumerLines(
 }
 
 function readLine(line: string): ConsumerLine | string {
-  let json: unknown
-  try {
-    json = JSON.parse(line)
-  } catch {
-    return 'This line is not valid JSON.'
-  }
+  const json = jsonOf(line)
+  if (json === undefined) return 'This line is not valid JSON.'
   const read = schema.safeParse(json)
   if (!read.success) {
     return read.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ')
@@ -105,11 +102,11 @@ export async function consumerLines(
     consumers.map(({ id }) => id),
   )
   return consumers
-    .map((one) => `${JSON.stringify(jsonOf(lineOf(one, scopes.get(one.id) ?? []), one))}\n`)
+    .map((one) => `${JSON.stringify(shownLine(lineOf(one, scopes.get(one.id) ?? []), one))}\n`)
     .join('')
 }
 
-function jsonOf(line: ConsumerLine, { health, resolved, notOurs, wrong }: ConsumerDetails) {
+function shownLine(line: ConsumerLine, { health, resolved, notOurs, wrong }: ConsumerDetails) {
   const { scopes, pausedUntil, hourlyMax, connectionsMax, ...rest } = line
   return {
     ...rest,

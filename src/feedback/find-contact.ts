@@ -1,13 +1,14 @@
 import type { z } from 'zod'
 import type { WorkApp } from '../app.ts'
 import { concludeLookUp, listPackedAnalyses } from '../db/analyses.ts'
-import { keepRegistryRows, type NewRegistryRow } from '../db/feedback-answers.ts'
+import { insertLayers, type NewLayer } from '../db/networks.ts'
 import { type Db, inTransaction } from '../db/pool.ts'
 import { mayAppear } from '../db/prepared.ts'
 import { insertEvents } from '../db/report-events.ts'
 import { listReportsByIds, markReports, type ReportState } from '../db/reports.ts'
 import { DAY_MS } from '../durations.ts'
 import { commonBlock } from '../mail/ip-blocks.ts'
+import { registrySource } from '../origin/networks.ts'
 import { secondsUntil, send } from '../queue/boss.ts'
 import type { JobOutcome } from '../queue/work.ts'
 import {
@@ -83,7 +84,8 @@ export async function askRegistries(
   const before = await findKnownNetworks(app.pool, ips, app.rdap, app.clock())
   const unasked = new Map([...before].filter(([, { registry }]) => registry === 'unasked'))
   const answers = await ask(unasked, app)
-  await keepRegistryRows(app.pool, rowsOf(answers, before, app.clock()), app.clock())
+  const rows = rowsOf(answers, before, app.clock())
+  await insertLayers(app.pool, registrySource, rows, app.clock())
   const networks = await findKnownNetworks(app.pool, ips, app.rdap, app.clock())
   return { networks, answers }
 }
@@ -136,7 +138,7 @@ function rowsOf(
   answers: ReadonlyMap<string, Answer>,
   before: ReadonlyMap<string, KnownNetwork>,
   now: Date,
-): NewRegistryRow[] {
+): NewLayer[] {
   return [...answers].flatMap(([ip, answer]) => {
     if (answer.is === 'later') return []
     const { holdsFor, name, country } = answer.network

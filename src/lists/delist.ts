@@ -19,7 +19,7 @@ import { delistingCourse, type ListQuestion } from '../verdict/lists/questions.t
 import { sourcesAtLeast } from '../verdict/reputation/detail.ts'
 import { dangerReporters } from '../verdict/reputation/reputation.ts'
 import { systemRandom, uuidv7 } from '../world.ts'
-import { findListedHosts, findListedPaths } from './listed-pages.ts'
+import { findListedPages } from './listed-pages.ts'
 
 type Needs = Pick<App, 'pool' | 'clock'>
 
@@ -92,9 +92,8 @@ async function findPresent(
   { list, name }: PublicListing,
   now: Date,
 ): Promise<PublicListing | undefined> {
-  if (list === 'pages') return (await findListedPaths(tx, [name], now))[0]
-  const [ofPages] = list === 'hosts' ? await findListedHosts(tx, [name], now) : []
-  if (ofPages) return ofPages
+  const [ofPages] = await findListedPages(tx, [{ list, name }], now)
+  if (ofPages || list === 'pages') return ofPages
   const [present] = await findListings(tx, list, [name])
   if (present?.category !== 'spam') return present
   const [known] = await findReputations(tx, [reputationKey({ kind: listedKinds[list], name })])
@@ -127,12 +126,9 @@ export async function findListed(
 ): Promise<PublicListing[]> {
   const now = clock()
   const listings = await findLiveListings(pool, asks, now)
-  const namesIn = (its: PublicListing['list']) =>
-    asks.flatMap(({ list, name }) => (list === its ? [name] : []))
-  const paths = await findListedPaths(pool, namesIn('pages'), now)
-  const ofPages = await findListedHosts(pool, namesIn('hosts'), now)
+  const ofPages = await findListedPages(pool, asks, now)
   const others = listings.filter(({ list, name }) => {
-    return list !== 'hosts' || ofPages.every((page) => page.name !== name)
+    return !ofPages.some((page) => page.list === list && page.name === name)
   })
-  return [...paths, ...ofPages, ...others]
+  return [...ofPages, ...others]
 }

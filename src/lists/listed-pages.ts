@@ -1,6 +1,6 @@
 import type { App } from '../app.ts'
 import { type EndedPage, findSharedPages, readEndedPages } from '../db/page-feeds.ts'
-import { type ConfirmedPage, readConfirmedPages } from '../db/pages.ts'
+import { type ConfirmedPage, readSharedPages } from '../db/pages.ts'
 import type { Db } from '../db/pool.ts'
 import { DAY_MS } from '../durations.ts'
 import { accusable } from '../phishing/accusable.ts'
@@ -35,7 +35,7 @@ export async function* listedPages(
   let [left, after] = [LISTED_PAGES_MAX, undefined as string | undefined]
   while (left > 0) {
     const some = after === undefined ? {} : { after }
-    const read = await readConfirmedPages(pool, { sharedOnly: true, limit: PAGE, ...some })
+    const read = await readSharedPages(pool, { limit: PAGE, ...some })
     const listed = (await keepListed(pool, read, { own, now })).slice(0, left)
     left -= listed.length
     yield listed
@@ -86,14 +86,25 @@ function endAfter(lastAt: Date): Date {
 }
 
 /**
+ * Returns what the public may know about the pages, and the hosts, that are listed for confirmed
+ * pages and have one of some names.
+ */
+export async function findListedPages(
+  db: Db,
+  named: readonly Pick<PublicListing, 'list' | 'name'>[],
+  now: Date,
+): Promise<PublicListing[]> {
+  const namesIn = (its: PublicListing['list']) =>
+    named.flatMap(({ list, name }) => (list === its ? [name] : []))
+  const paths = await findListedPaths(db, namesIn('pages'), now)
+  return [...paths, ...(await findListedHosts(db, namesIn('hosts'), now))]
+}
+
+/**
  * Returns what the public may know about hosts that are listed as a whole for their pages, as an
  * entry of the list of hosts.
  */
-export async function findListedHosts(
-  db: Db,
-  names: readonly string[],
-  now: Date,
-): Promise<Listing[]> {
+async function findListedHosts(db: Db, names: readonly string[], now: Date): Promise<Listing[]> {
   const shared = await findSharedPages(db, { hosts: names })
   const pages = await keepListed(db, shared, { own: [], now })
   const byHost = Map.groupBy(
@@ -107,7 +118,7 @@ export async function findListedHosts(
  * Returns what the public may know about pages that are listed by their path, to which some links
  * lead. Their names are host and path, with placeholders where recipients have tokens.
  */
-export async function findListedPaths(
+async function findListedPaths(
   db: Db,
   links: readonly string[],
   now: Date,

@@ -1,5 +1,5 @@
 import type { App } from '../app.ts'
-import { claimLists, pageListings, removeDelistings, removeListings } from '../db/listings.ts'
+import { claimLists, pageListings } from '../db/listings.ts'
 import { inTransaction } from '../db/pool.ts'
 import { DAY_MS } from '../durations.ts'
 import { jsonFooter, jsonHeader, listedJson } from '../verdict/lists/judge-candidate.ts'
@@ -35,8 +35,6 @@ export type ListManifest = {
 
 /** Validity of published lists in days. */
 const GOOD_DAYS = 3
-/** Time in days for which an ended entry is remembered, so that a repeated listing lasts longer. */
-const MEMORY_DAYS = 180
 
 /**
  * Updates the entries and writes the lists: for rbldnsd, as JSON, as plain text, and the
@@ -53,9 +51,6 @@ export async function runPublishLists(app: Needs): Promise<ListManifest | undefi
     const renewal = { own: ownNamesOf(app.config), now }
     await addListings(app, renewal)
     const manifest = await writeLists(app, renewal)
-    await removeListings(app.pool, new Date(now.getTime() - MEMORY_DAYS * DAY_MS))
-    const oldest = new Date(now.getTime() - app.config.retentionDays * DAY_MS)
-    await removeDelistings(app.pool, oldest)
     const entries = Object.entries(manifest.lists).map(([list, its]) => [list, its.entries])
     app.log.info(Object.fromEntries(entries), 'Published the lists.')
     return manifest

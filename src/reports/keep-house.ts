@@ -6,7 +6,6 @@ import { deleteOvertaken, listDeadIds } from '../db/dead-letters.ts'
 import { type JobKey, listIdsWithJobs } from '../db/jobs.ts'
 import { listOpenErasures } from '../db/erasures.ts'
 import { deleteExpiredRows, type Expiry } from '../db/expired-rows.ts'
-import { removeRegistryRows } from '../db/feedback-answers.ts'
 import { listFeedback, listQueuedFeedback } from '../db/feedback-reports.ts'
 import { findOldestKey, removeReportKeys } from '../db/idempotency-keys.ts'
 import { listWaitingMails, markMailsFailed } from '../db/inbox.ts'
@@ -147,6 +146,8 @@ const ADVICES_MS = 60 * DAY_MS
 /** Time in milliseconds to keep news for reporters: a monthly summary is about the month before. */
 const NEWS_MS = 70 * DAY_MS
 const DELIVERIES_MS = 7 * DAY_MS
+/** Time to keep ended entries of our lists, so that a repeated listing lasts longer. */
+const LISTINGS_MS = 180 * DAY_MS
 /** Time in milliseconds to keep test letters that came back. */
 const PROBES_MS = 365 * DAY_MS
 const CONSUMERS_AT_ONCE = 500
@@ -172,7 +173,6 @@ export async function runKeepHouse(app: HouseNeeds): Promise<void> {
   if (dropped.length > 0) app.log.info({ partitions: dropped.length }, 'Deleted old partitions.')
   await deleteExpiredKeys(app, oldest)
   await deleteExpiredRows(app.pool, expiryOf(app, now, oldest))
-  await removeRegistryRows(app.pool, new Date(now.getTime() - ANSWERS_MS))
   await deleteUnusedRecipients(app, oldest)
   await forgetReputations(app.pool, now, app.config.retentionDays)
   await deleteIdleKeys(app)
@@ -190,16 +190,19 @@ function expiryOf(app: HouseNeeds, now: Date, oldest: Date): Expiry {
     campaign_decisions: oldest,
     campaign_link_parts: oldestLinkParts(now),
     contact_corrections: ago(ANSWERS_MS),
+    delisting_requests: oldest,
     enrollment_requests: oldest,
     erasures: ago(ANSWERS_MS),
     hand_overs: oldestHandOver(app),
     idempotency_keys: ago(IDEMPOTENCY_MS),
     inbound_keys: ago(INBOUND_MS),
+    listings: ago(LISTINGS_MS),
     mail_exchangers: oldestNamed(app),
     mail_probes: ago(PROBES_MS),
     mail_source_campaigns: ago(DAY_MS),
     mail_source_days: ago(ANSWERS_MS),
     mass_actions: ago(ANSWERS_MS),
+    networks: ago(ANSWERS_MS),
     original_requests: oldest,
     page_reports: oldest,
     pages: oldest,

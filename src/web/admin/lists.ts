@@ -17,7 +17,7 @@ import {
   refuseDelisting,
   removeListExemption,
 } from '../../lists/list-actions.ts'
-import { findListedHosts, findListedPaths } from '../../lists/listed-pages.ts'
+import { findListedPages } from '../../lists/listed-pages.ts'
 import { PAGES_OF_NAME_MAX } from '../../pages/page-actions.ts'
 import { listedKinds, listNames, type PublicListing } from '../../verdict/lists/list.ts'
 import { DECISION_DAYS, decisionDue } from '../../verdict/lists/questions.ts'
@@ -101,12 +101,11 @@ async function listingsOf(
   rows: readonly Pick<PublicListing, 'list' | 'name'>[],
   { pool, clock }: Site,
 ): Promise<PublicListing[]> {
-  const namesIn = (list: PublicListing['list']) =>
-    rows.flatMap((row) => (row.list === list ? [row.name] : []))
-  const paths = findListedPaths(pool, namesIn('pages'), clock())
-  const ofPages = findListedHosts(pool, namesIn('hosts'), clock())
-  const named = listNames.map((list) => findListings(pool, list, namesIn(list)))
-  return (await Promise.all([paths, ofPages, ...named])).flat()
+  const named = listNames.map((list) => {
+    const names = rows.flatMap((row) => (row.list === list ? [row.name] : []))
+    return findListings(pool, list, names)
+  })
+  return (await Promise.all([findListedPages(pool, rows, clock()), ...named])).flat()
 }
 
 const NAME_CHARS_MAX = 253

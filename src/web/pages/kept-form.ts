@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express'
 import { z } from 'zod'
+import { jsonOf } from '../../mail/text.ts'
 import type { Code } from '../../texts/messages.ts'
 import { type Form, type FormReader, readForm, type StaleForm } from './form.ts'
 import { localPath, sendPage } from './render.ts'
@@ -74,13 +75,8 @@ export function keptField(kept: KeptForm | undefined): string | undefined {
 export function keptIn(form: Form): KeptForm | undefined {
   const text = form.bytes('kept')?.toString() ?? ''
   if (text === '' || text.length > KEPT_BYTES_MAX * 2) return undefined
-  try {
-    const read = keptSchema.safeParse(JSON.parse(text))
-    const isOurs = read.success && areas.some((area) => read.data.target.startsWith(area))
-    return isOurs ? read.data : undefined
-  } catch {
-    return undefined
-  }
+  const kept = keptSchema.safeParse(jsonOf(text)).data
+  return kept && areas.some((area) => kept.target.startsWith(area)) ? kept : undefined
 }
 
 /** The labels of fields by their names, which forms with the same field share. */

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { phrase } from '../../../src/phrase.ts'
-import { keepRegistryRows } from '../../../src/db/feedback-answers.ts'
+import { insertLayers } from '../../../src/db/networks.ts'
 import { retractReport } from '../../../src/reports/change-report.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
 import { runFindContact } from '../../../src/feedback/find-contact.ts'
@@ -73,7 +73,7 @@ test('another process with the answer saves the query', async () => {
     contacts: ['abuse@before.example'],
     expiresAt: new Date(place.now().getTime() + DAY_MS),
   }
-  await keepRegistryRows(app.pool, [answer], place.now())
+  await insertLayers(app.pool, 'registry', [answer], place.now())
   await runFindContact([report], at.tools())
   expect(place.server.asked).toEqual([])
   expect(await at.standing(report)).toMatchObject({ told: ['abuse@before.example'], forwards: 1 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { runAction } from '../../../src/actions.ts'
-import { type Page, readConfirmedPages } from '../../../src/db/pages.ts'
+import { type Page, readSharedPages } from '../../../src/db/pages.ts'
 import { insertReporter } from '../../../src/db/reporters.ts'
 import { insertKarma } from '../../../src/db/reputations.ts'
 import { runFindPages } from '../../../src/pages/find-pages.ts'
@@ -98,7 +98,7 @@ test('three independent reporters confirm the page of a message that supports th
   await report(await person())
   const confirmed = { state: 'confirmed', confirmedBy: 'reporters', shared: true, reports: 3 }
   expect(await pages()).toMatchObject([{ ...seen, ...confirmed }])
-  expect(await readConfirmedPages(app.pool, { sharedOnly: true, limit: 5 })).toHaveLength(1)
+  expect(await readSharedPages(app.pool, { limit: 5 })).toHaveLength(1)
 })
 
 test('a ring that reports the page of a competitor gains nothing', async () => {

@@ -1,7 +1,7 @@
 import { expect, inject, test } from 'vitest'
 import { migrateAll } from '../../../src/processes/migrate.ts'
 import { insertSenderAlert } from '../../../src/db/sender-alerts.ts'
-import { keepRegistryRows } from '../../../src/db/feedback-answers.ts'
+import { insertLayers } from '../../../src/db/networks.ts'
 import { runKeepHouse, runMarkDead } from '../../../src/reports/keep-house.ts'
 import { uuidv7 } from '../../../src/world.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
@@ -60,7 +60,7 @@ test('answers of registries are deleted a month after they expire', async () => 
     return { cidr, asn: null, name: null, country: null, contacts: [], expiresAt }
   }
   const answers = [answer('203.0.113.0/26', 29), answer('203.0.113.64/26', 31)]
-  await keepRegistryRows(app.pool, answers, now)
+  await insertLayers(app.pool, 'registry', answers, now)
   await runKeepHouse(app)
   const left = await app.rows(`select cidr::text from networks where source = 'registry'`)
   expect(left).toEqual([{ cidr: '203.0.113.0/26' }])
