@@ -58,17 +58,11 @@ type UndoStep = (
 ) => Promise<ReadonlyMap<string, Restored>>
 
 export type MassEffect = {
-  /** As shown in a list of actions. */
-  label: string
-  /** What will happen to each report, and to which none. */
-  meaning: string
   run: Step
   /** Why the action cannot start. */
   problems?: (config: Context['config']) => readonly InputProblem[]
   /** Restores what `run` changed; without it, the action cannot be undone. */
   undo?: UndoStep
-  /** What undoing does. */
-  undoMeaning?: string
   /** Whether it deletes something: then the page asks for the password again. */
   deletes?: true
 }
@@ -142,29 +136,13 @@ const judgeKept: Step = async (tx, ids, action, context) => {
   )
 }
 
-/** What undoing does, of actions that change the reports themselves. */
-const restoring =
-  'The reports, their counts, the reputations and unsent feedback are restored as they were. ' +
-  'The karma of the reporters has not changed yet, and stays. An abuse team that was notified ' +
-  'in the meantime gets a correction. What a reporter changed in the meantime stays.'
-
 function correction(as: CorrectedClass): MassEffect {
   return {
-    label: `Correct the verdict: ${as}`,
-    meaning:
-      `The verdict on each report is ${as} from now on, whatever the rules and the model say. ` +
-      'Unsent feedback is withdrawn, and what follows from a report is decided again: its ' +
-      'counts, the reputations, feedback, and after an hour the karma of its reporter. ' +
-      'Feedback that was sent stays; to tell the abuse teams that it was wrong, take the ' +
-      'reports back. ' +
-      'Reports that wait for their analysis, are retracted, or whose message was deleted stay ' +
-      'as they are.',
     run: (tx, ids, action, context) =>
       judgeAgain(tx, { ids, phrases: [phrase('judged-by-person')] }, action, context, (ready) =>
         markCorrected(tx, ready, judged, as),
       ),
     undo: restoreRecorded,
-    undoMeaning: restoring,
   }
 }
 
@@ -329,35 +307,16 @@ const removeMarks = unset(async (tx, subject, by) => {
 /** The actions, by their names in commands and forms. */
 export const massEffects = {
   retract: {
-    label: 'Retract',
-    meaning:
-      'Each report is retracted as wrong: its counts are reversed, unsent feedback is withdrawn, ' +
-      'abuse teams that were notified get a correction, and after an hour it counts against its ' +
-      'reporter. Reports that are retracted already stay as they are.',
     run: retract,
     undo: restoreRecorded,
-    undoMeaning: restoring,
   },
   'analyze-again': {
-    label: 'Analyze again',
-    meaning:
-      'Each report is analyzed and judged again with the present rules, and the consequences ' +
-      'follow from the new verdict. Unsent feedback is withdrawn; feedback that was sent stays. ' +
-      'Reports that wait for their analysis, are retracted, or whose message was deleted stay ' +
-      'as they are.',
     run: analyzeAgain,
     undo: restoreRecorded,
-    undoMeaning: restoring,
   },
   'judge-kept': {
-    label: 'Judge kept reports again',
-    meaning:
-      'Complaints that were kept, or about which the reporter was asked, are judged again with ' +
-      'the present rules and model, if their messages may still be forwarded. All other reports ' +
-      'stay as they are.',
     run: judgeKept,
     undo: restoreRecorded,
-    undoMeaning: restoring,
   },
   'correct-spam': correction('spam'),
   'correct-phishing': correction('phishing'),
@@ -365,66 +324,32 @@ export const massEffects = {
   'correct-marketing': correction('marketing'),
   'correct-legitimate': correction('legitimate'),
   'forward-now': {
-    label: 'Forward waiting feedback now',
-    meaning:
-      'Feedback that waits for the end of the hour or for a digest is sent in the next minute. ' +
-      'The hourly limits and pauses of the abuse teams still hold. ' +
-      'Reports without waiting feedback stay as they are.',
     run: (tx, ids, _, { clock }) => hastenFeedback(tx, ids, clock()),
   },
   'send-again': {
-    label: 'Send failed and held mail again',
-    meaning:
-      'Feedback and letters about these reports that our mail server refused, or that are held, ' +
-      'are sent again. Mail to addresses that are suppressed, and other reports, stay as they are.',
     run: sendAgain,
     problems: sendingProblems,
   },
   'list-origin': {
-    label: 'List the origins',
-    meaning:
-      'The address of the origin of each report is listed by hand, until someone removes the ' +
-      'override. Origins that have an override stay as they are.',
     run: listByHand,
     undo: removeMarks,
-    undoMeaning: 'The overrides are removed.',
   },
   'exempt-origin': {
-    label: 'Exempt the origins from our lists',
-    meaning:
-      'The address of the origin of each report is kept off our lists, until someone removes the ' +
-      'exemption. Origins that are exempt stay as they are.',
     run: exemptOrigins,
     undo: endExemptions,
-    undoMeaning: 'The exemptions are removed.',
   },
   release: {
-    label: 'Release held reports',
-    meaning:
-      'Held reports of shadow-banned reporters count from now on, and feedback may be sent. ' +
-      'Other reports stay as they are.',
     run: release,
   },
   drop: {
-    label: 'Discard held reports',
-    meaning: 'Held reports of shadow-banned reporters never count. Other reports stay as they are.',
     run: (tx, ids) => endHolding(tx, ids, 'dropped'),
     deletes: true,
   },
   'shadow-ban': {
-    label: 'Shadow-ban the reporters',
-    meaning:
-      'New reports of the reporters of these reports are held. Their reports until now stay as ' +
-      'they are. People with a role are not banned.',
     run: banReporters,
     undo: liftBans,
-    undoMeaning: 'The bans are removed. Reports held meanwhile stay held.',
   },
   'delete-messages': {
-    label: 'Delete the messages',
-    meaning:
-      'The stored message of each report is deleted for good. The report, its analysis and its ' +
-      'history stay. It cannot be analyzed or forwarded again.',
     run: deleteMessages,
     deletes: true,
   },

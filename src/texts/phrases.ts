@@ -51,6 +51,12 @@ export function doneIn(
   return message(language, `done.${name.replaceAll(' ', '-')}.${code}`, { count })?.text
 }
 
+/** Returns what an action on many reports is called and does, and what undoing it does. */
+export function effectIn(language: Language, kind: string) {
+  const text = (part: string) => message(language, `effects.${kind}${part}`)?.text
+  return { label: text('') ?? kind, meaning: text('.meaning') ?? '', undoMeaning: text('.undo') }
+}
+
 /** Returns the sentences of several refusals. */
 export function refusalsIn(language: Language, refusals: readonly string[]): string[] {
   return refusals.map((one) => refusalIn(language, one).text)

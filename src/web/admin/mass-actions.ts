@@ -17,8 +17,7 @@ import {
   undoUntil,
 } from '../../search/mass-actions.ts'
 import { deletesEvidence, isDeletion, massEffectOf, massKinds } from '../../search/mass-effects.ts'
-import { type Language, message } from '../../texts/messages.ts'
-import { refusalIn } from '../../texts/phrases.ts'
+import { effectIn, refusalIn } from '../../texts/phrases.ts'
 import { parseSearch, SEARCH_CHARS_MAX } from '../../search/syntax.ts'
 import { isUuid } from '../pages/render.ts'
 import { searchParamsOf } from '../search-params.ts'
@@ -45,7 +44,7 @@ export function massActionRoutes(site: Site): Router {
       title: 'mass.title',
       read: async (_, { language }) => {
         const rows = await listMassActions(pool, SHOWN_MAX)
-        return rows.map((row) => ({ ...row, label: shownEffect(row.kind, language).label }))
+        return rows.map((row) => ({ ...row, label: effectIn(language, row.kind).label }))
       },
       after: [startMassAction, startDeletion],
     }),
@@ -73,18 +72,6 @@ export function massActionRoutes(site: Site): Router {
   return router
 }
 
-/** What an action is called and does; English is where it is declared. */
-function shownEffect(kind: string, language: Language) {
-  const { label, meaning, undo, undoMeaning } = massEffectOf(kind)
-  const text = (part: string) => message(language, `effects.${kind}${part}`)?.text
-  return {
-    label: text('') ?? label,
-    meaning: text('.meaning') ?? meaning,
-    undo,
-    undoMeaning: undoMeaning && (text('.undo') ?? undoMeaning),
-  }
-}
-
 async function describePreview(
   { req, refused, language }: PageCall,
   site: Pick<Site, 'pool' | 'config' | 'clock'>,
@@ -101,7 +88,7 @@ async function describePreview(
   const newest = { before: undefined, limit: LOOKED_MAX }
   const looked =
     known === 'judge-kept' ? (ids ?? (search ? await listFound(pool, search, newest) : [])) : []
-  const effect = shownEffect(known, language)
+  const effect = effectIn(language, known)
   const blocked = massEffectOf(known).problems?.(config) ?? []
   return {
     title: effect.label,
@@ -146,7 +133,7 @@ async function describeProgress(
   const described = isUuid(id) ? await describeMassAction(pool, id) : undefined
   if (!described) throw new ProblemError('not-found', 'Action not found.')
   const { action, counts } = described
-  const effect = shownEffect(action.kind, language)
+  const effect = effectIn(language, action.kind)
   const isRunning = ['running', 'undoing'].includes(action.state)
   if (isRunning) res.setHeader('refresh', String(REFRESH_SECONDS))
   const emails = await listReporterEmails(pool, [action.reporterId])

@@ -6,15 +6,15 @@ import { storableText } from '../../mail/text.ts'
 import { type ExportFormat, exportFormats, exportReports } from '../../search/export-reports.ts'
 import { fieldNames, searchFields } from '../../search/fields.ts'
 import { COUNT_MAX, countFound, listFound, openSearch } from '../../search/find-reports.ts'
-import { massEffects, massKinds } from '../../search/mass-effects.ts'
+import { massKinds } from '../../search/mass-effects.ts'
 import { forgetSearch, keepSearch } from '../../search/saved-searches.ts'
 import { type Clause, formatSearch, parseSearch, SEARCH_CHARS_MAX } from '../../search/syntax.ts'
 import { readShortForm } from '../pages/form.ts'
 import { isUuid, pageOf, queryOf } from '../pages/render.ts'
 import { requireReporter } from '../pages/signed-in.ts'
 import { searchParamsOf } from '../search-params.ts'
-import { message, type Texts } from '../../texts/messages.ts'
-import { refusalsIn } from '../../texts/phrases.ts'
+import type { Texts } from '../../texts/messages.ts'
+import { effectIn, refusalsIn } from '../../texts/phrases.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { adminPage, type PageCall } from './page.ts'
@@ -75,11 +75,7 @@ async function search({ req, refused, language, texts }: PageCall, site: Pick<Si
     })),
     saved: await listSavedSearches(site.pool, requireReporter(req).id),
     formats: Object.keys(exportFormats),
-    effects: massKinds.map((kind) => ({
-      kind,
-      // English is in the declarations of effects.
-      label: message(language, `effects.${kind}`)?.text ?? massEffects[kind].label,
-    })),
+    effects: massKinds.map((kind) => ({ kind, label: effectIn(language, kind).label })),
   }
 }
 

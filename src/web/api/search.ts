@@ -12,7 +12,7 @@ import {
 } from '../../search/mass-actions.ts'
 import { massEffectOf } from '../../search/mass-effects.ts'
 import { type Clause, parseSearch } from '../../search/syntax.ts'
-import { doneIn } from '../../texts/phrases.ts'
+import { doneIn, effectIn } from '../../texts/phrases.ts'
 import { isUuid, pageOf } from '../pages/render.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
@@ -63,8 +63,8 @@ export function searchHandlers(site: Site) {
       const reports = ids
         ? new Set(ids).size
         : await countFound(pool, await openSearch(pool, clausesOf(search ?? '')), MASS_MAX)
-      const { meaning, undoMeaning, problems } = massEffectOf(action)
-      const isBlocked = (problems?.(site.config) ?? []).length > 0
+      const { meaning, undoMeaning } = effectIn('en', action)
+      const isBlocked = (massEffectOf(action).problems?.(site.config) ?? []).length > 0
       const mayStart = reports > 0 && reports <= MASS_MAX && !isBlocked
       return { reports, may_start: mayStart, meaning, undo_meaning: undoMeaning ?? null }
     },

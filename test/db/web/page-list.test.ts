@@ -4,7 +4,6 @@ import { englishIn } from '../../support/pages/english-in.ts'
 import { notPages, pages } from '../../support/pages/page-list.ts'
 import { watchRoutes } from '../../support/pages/route-list.ts'
 import { elementsOf, LITERAL, messagesOf, readCatalogs } from '../../../scripts/texts/catalogs.ts'
-import { declaredTexts } from '../../../scripts/texts/declared.ts'
 import { hasText, type Language, locales, textsIn } from '../../../src/texts/messages.ts'
 import { plainTextOf, technicalWords } from '../../support/technical-words.ts'
 import { startShownSite } from '../../support/pages/shown-site.ts'
@@ -50,7 +49,6 @@ const standIns = [
     .filter(([code]) => !hasText(fr, code))
     .flatMap(([, messages]) => messages.flatMap(elementsOf))
     .flatMap((element) => (element.type === LITERAL ? [element.value.trim()] : [])),
-  ...Object.entries(declaredTexts).flatMap(([code, text]) => (hasText(fr, code) ? [] : [text])),
 ].filter((text) => englishIn(text).length > 0)
 
 // The language is kept in a cookie.
