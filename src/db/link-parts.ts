@@ -2,6 +2,7 @@ import sql, { bulk } from 'sql-template-tag'
 import type { Db } from './pool.ts'
 import { isOneOf, preparedRowsOf } from './prepared.ts'
 import { excluded } from './rows.ts'
+import { listBannedAmong } from './shadow-bans.ts'
 
 export type LinkPartsRow = {
   campaignId: string
@@ -18,17 +19,23 @@ export type LinkPartsRow = {
   seenOn: string
 }
 
-/** Returns the parts of links of campaigns, the oldest first. */
+/**
+ * Returns the parts of links of campaigns, the oldest first. `isBanned`: the reporter is banned, so
+ * the parts are shared with nobody.
+ */
 export async function listLinkParts(
   db: Db,
   campaignIds: readonly string[],
-): Promise<LinkPartsRow[]> {
+): Promise<(LinkPartsRow & { isBanned: boolean })[]> {
   if (campaignIds.length === 0) return []
-  return preparedRowsOf(db)`
+  const rows = await preparedRowsOf(db)<LinkPartsRow>`
     select campaign_id as "campaignId", slot, reporter_id as "reporterId",
       is_vouched as "isVouched", circle, recipient, parts, seen_on::text as "seenOn"
     from campaign_link_parts where ${isOneOf('campaign_id', campaignIds, 'uuid[]')}
     order by seen_on, slot`
+  const ids = [...new Set(rows.map(({ reporterId }) => reporterId))]
+  const banned = ids.length > 0 ? await listBannedAmong(db, ids) : new Set()
+  return rows.map((row) => ({ ...row, isBanned: banned.has(row.reporterId) }))
 }
 
 /** Stores what reporters received, in place of what was in the slots of their campaigns. */

@@ -1,6 +1,5 @@
 import sql from 'sql-template-tag'
 import type { FeedbackKey } from './feedback-reports.ts'
-import { removeLinkPartsOf } from './link-parts.ts'
 import type { Db } from './pool.ts'
 import { isId, isOneOf, isOneOfIds, preparedValuesOf } from './prepared.ts'
 import { type Report, reportColumns } from './reports.ts'
@@ -47,12 +46,8 @@ export function listShadowBans(
     order by reporter_id desc limit ${page.limit}`
 }
 
-/**
- * Bans a reporter, who no longer shares parts of links with others; for a reporter who is banned
- * already, only the reason changes.
- */
+/** Bans a reporter; for a reporter who is banned already, only the reason changes. */
 export async function putShadowBan(tx: Db, ban: ShadowBan): Promise<void> {
-  await removeLinkPartsOf(tx, ban.reporterId)
   await tx.query(sql`insert into shadow_bans (reporter_id, reason, imposed_at, imposed_by)
     values (${ban.reporterId}, ${ban.reason}, ${ban.imposedAt}, ${ban.imposedBy})
     on conflict (reporter_id) do update set reason = excluded.reason`)

@@ -20,7 +20,8 @@ export async function findSharedParts(
   if (reportIds.length === 0) return new Map()
   const campaigns = await listCampaignsOf(db, reportIds)
   const rows = await listLinkParts(db, [...new Set(campaigns.map(({ campaignId }) => campaignId))])
-  const rowsOf = Map.groupBy(rows.map(asWitness), ({ campaignId }) => campaignId)
+  const shared = rows.filter(({ isBanned }) => !isBanned)
+  const rowsOf = Map.groupBy(shared.map(asWitness), ({ campaignId }) => campaignId)
   return new Map(
     campaigns.map(({ id, campaignId }) => [id, sharedParts(rowsOf.get(campaignId) ?? [])]),
   )

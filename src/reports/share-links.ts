@@ -36,14 +36,15 @@ export async function shareLinks(
   const shared = new Map<string, Buffer>()
   const added: LinkPartsRow[] = []
   for (const [campaignId, its] of byCampaign) {
-    const before = rowsOf.get(campaignId) ?? []
+    const all = rowsOf.get(campaignId) ?? []
+    const before = all.filter(({ isBanned }) => !isBanned)
     const effective = its.filter((one) => one.hasEffect)
     for (const one of its) {
       shared.set(one.reportId, sharedParts([...before, ...effective, one]))
     }
     const old = new Set(partsOf(sharedParts(before)))
     const news = effective.filter(({ parts }) => partsOf(parts).some((one) => !old.has(one)))
-    added.push(...withSlots(news, before))
+    added.push(...withSlots(news, all))
   }
   await keepLinkParts(tx, added)
   return shared

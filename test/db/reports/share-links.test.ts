@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { inTransaction } from '../../../src/db/pool.ts'
-import { putShadowBan } from '../../../src/db/shadow-bans.ts'
+import { putShadowBan, removeShadowBan } from '../../../src/db/shadow-bans.ts'
 import { runForwardReport } from '../../../src/feedback/forward-report.ts'
 import { addAccount } from '../../../src/processes/add-account.ts'
 import { runAnalyzeReport } from '../../../src/reports/analyze-report.ts'
@@ -102,8 +102,18 @@ test('held reports share nothing, nor do those of a reporter who is banned later
   expect(await stored()).toBe(2)
   const ban = { reporterId: two, reason: 'x', imposedAt: new Date(), imposedBy: null }
   await inTransaction(app.pool, (tx) => putShadowBan(tx, ban))
-  expect(await stored()).toBe(1)
   expect(await desk(four, mailing('u4@p4.example', page, '9x4kQ27'))).not.toContain(page)
+})
+
+test('a ban that is lifted leaves what its reporter shared as if it had never been', async () => {
+  const page = 'eq7Tz81Xk'
+  const [one = '', two = '', three = ''] = await accounts(3)
+  await desk(one, mailing('u1@p1.example', page, '9x1kQ27'))
+  await desk(two, mailing('u2@p2.example', page, '9x2kQ27'))
+  const ban = { reporterId: one, reason: 'x', imposedAt: new Date(), imposedBy: null }
+  await inTransaction(app.pool, (tx) => putShadowBan(tx, ban))
+  await inTransaction(app.pool, (tx) => removeShadowBan(tx, one))
+  expect(await desk(three, mailing('u3@p3.example', page, '9x3kQ27'))).toContain(page)
 })
 
 test('at most 32 reporters of a campaign are kept, the latest ones', async () => {
