@@ -20,9 +20,10 @@ import {
 const port = wholeNumber(0, 65_535)
 const count = wholeNumber(1, Number.MAX_SAFE_INTEGER)
 const httpUrl = z.url({ protocol: /^https?$/, error: 'is not an http or https address' })
+const NOT_SAFE = 'is not an https address without a password'
 /** With plain http, an attacker on the network could choose the recipients of our reports. */
 const registries = z.string().refine((text) => text === 'none' || isSafeUrl(text), {
-  error: 'is neither an https address nor "none"',
+  error: `${NOT_SAFE}, and not "none"`,
 })
 const TABLES = /^(\s*[\w.-]{1,100}=(https:\/\/|http:\/\/127\.0\.0\.1:|\/)\S+)*\s*$/
 const mailDomain = z.string().regex(/^[a-z0-9.-]+$/i, 'is not a domain name')
@@ -43,7 +44,7 @@ const variables = z.object({
   SIGN_UP: z.enum(['open', 'closed']).default('open'),
   SECOND_STEP: z.enum(['optional', 'required']).default('optional'),
   FOUR_EYES: z.enum(['off', 'required']).default('off'),
-  OIDC_ISSUER: z.string().refine(isSafeUrl, { error: 'is not an https address' }).optional(),
+  OIDC_ISSUER: z.string().refine(isSafeUrl, { error: NOT_SAFE }).optional(),
   OIDC_CLIENT_ID: z.string().max(500).optional(),
   OIDC_CLIENT_SECRET: z.string().max(1_000).optional(),
   OIDC_CLIENT_AUTH: z.enum(['post', 'basic']).default('post'),
@@ -129,7 +130,7 @@ const variables = z.object({
   BACKUP_KEEP: z.string().default('7,4,6').transform(readKeepRule),
   SPOOL_DIR: z.string().optional(),
   SPOOL_MEGABYTES: wholeNumber(0, 1_000_000).default(4_000),
-  MAIN_URL: z.string().refine(isSafeUrl, { error: 'is not an https address' }).optional(),
+  MAIN_URL: z.string().refine(isSafeUrl, { error: NOT_SAFE }).optional(),
   FRONT_KEY: z.string().min(32, 'is shorter than 32 characters').optional(),
   RETENTION_DAYS: count.default(400),
   DATABASE_CONNECTIONS: wholeNumber(1, 500).default(10),

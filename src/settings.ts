@@ -18,7 +18,9 @@ export type ForwardScope = {
 export function isSafeUrl(text: string): boolean {
   const url = URL.parse(text)
   const isHere = ['127.0.0.1', '[::1]', 'localhost'].includes(url?.hostname ?? '')
-  return url?.protocol === 'https:' || (url?.protocol === 'http:' && isHere)
+  // A password would be shown with it.
+  if (!url || url.username !== '' || url.password !== '') return false
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isHere)
 }
 
 export function wholeNumber(least: number, most: number) {

@@ -168,6 +168,7 @@ test.for([
   ['RETURN_PATH_DOMAIN', 'user@bounces.example'],
   ['SECRET', 'x'.repeat(31)],
   ['MAIN_URL', 'http://spam.example'],
+  ['MAIN_URL', 'https://me:a-password@spam.example'],
   ['FRONT_KEY', 'x'.repeat(31)],
   ['WORKERS', '65'],
   ['WORKERS', 'NaN'],
