@@ -135,8 +135,8 @@ function isPlain(bytes: Buffer): boolean {
   return /^[\t\n\f\r\x20-\x7e]*$/.test(bytes.toString('latin1'))
 }
 
-/** The tables need much memory. */
-const tableBytesMax = 2 * 1024 * 1024
+/** The tables need much memory, and those of UTF-7 half a second for a megabyte. */
+const tableBytesMax = 512 * 1024
 
 function decodeByTable(bytes: Buffer, name: string, tables: CharsetTables): string | undefined {
   if (isPlain(bytes) && !/utf.?7/.test(name)) return bytes.toString('latin1')

@@ -2,7 +2,6 @@ import { withoutPunctuation } from '../written-links.ts'
 import { withoutInvisible } from './plain-text.ts'
 
 const DISGUISED_MAX = 200
-const DISGUISED_CANDIDATES_MAX = 1_000
 const TEXT_CHARS_MAX = 256 * 1024
 
 /**
@@ -15,19 +14,21 @@ export function disguisedLinks(whole: string): string[] {
   const isDisguised = telltale.test(text)
   if (!isDisguised && text === written) return []
   const found = new Set<string>()
-  const add = (links: Iterable<RegExpExecArray>, isSeen: (link: string) => boolean) => {
-    let count = 0
+  const add = (links: Iterable<RegExpExecArray>) => {
     for (const [link] of links) {
-      if (isSeen(link)) found.add(withoutPunctuation(link))
-      if (found.size >= DISGUISED_MAX || ++count >= DISGUISED_CANDIDATES_MAX) return
+      if (found.size >= DISGUISED_MAX) return
+      found.add(withoutPunctuation(link))
     }
   }
   if (isDisguised) {
-    add(text.matchAll(disguised), (link) => telltale.test(link))
-    if (/\sdot\s/i.test(text)) add(spokenIn(text), () => true)
+    // Links without a disguise, of which there may be thousands, must not hide others.
+    add(text.matchAll(disguised).filter(([link]) => telltale.test(link)))
+    if (/\sdot\s/i.test(text)) add(spokenIn(text))
   }
-  if (text !== written && /:\/\/|www\./i.test(text))
-    add(text.matchAll(openly), (link) => !written.includes(link))
+  if (text !== written && /:\/\/|www\./i.test(text)) {
+    const open = new Set(Array.from(written.matchAll(openly), ([link]) => link))
+    add(text.matchAll(openly).filter(([link]) => !open.has(link)))
+  }
   return [...found]
 }
 

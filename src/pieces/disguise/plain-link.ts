@@ -81,7 +81,7 @@ function isPlain(written: string): boolean {
 function undisguised(written: string): string {
   return withoutInvisible(written.trim())
     .replaceAll('\\', '/')
-    .replaceAll(/(?<!\s)\s*[[({]\s*(?:\.|dot|punkt|punto|point)\s*[\])}]\s*/gi, '.')
+    .replaceAll(/\s*[[({]\s*(?:\.|dot|punkt|punto|point)\s*[\])}]\s*/gi, '.')
     .replaceAll(/[。．｡]/g, '.')
     .replace(/^(h|f)(?:xx|\*\*|__|tt)(ps?)(?=\W)/i, (_, first: string, rest: string) =>
       first.toLowerCase() === 'f' ? 'ftp' : `htt${rest}`,

@@ -142,6 +142,11 @@ test('remote pictures come last, one for each host', () => {
   expect(links.filter(leadsSomewhere)).toHaveLength(1)
 })
 
+test('thousands of plain addresses hide no disguised one', () => {
+  const text = `${some(3_000, (at) => `https://a.com/${at}`)}\nhxxps://evil[.]com/x`
+  expect(linksIn({ text }).map(({ url }) => url)).toContain(evil)
+})
+
 const some = (count: number, write: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => write(at)).join('\n')
 const evil = 'https://evil.com/x'

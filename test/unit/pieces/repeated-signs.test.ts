@@ -18,7 +18,7 @@ function field(written: string): string {
 }
 
 const linked = (count: number) =>
-  Array.from({ length: count }, (_, at) => `http://h${at}.example.com `).join('')
+  Array.from({ length: count }, (_, at) => `http://h\u00e9${at}.example.com `).join('')
 const disguised = Array.from({ length: 200 }, (_, at) => ` evil${at}[.]example.com/x `).join('')
 const remark = `(${'@'.repeat(990)}) `
 
@@ -28,11 +28,8 @@ const written = {
   'commas in a srcset': page(`<img srcset="${','.repeat(90_000)}">`),
   'commas in an address of a srcset': page(`<img srcset="a${','.repeat(90_000)}x">`),
   'comments before one with an unusual end': page(`${'<!--x-->'.repeat(60_000)}<!--y--!>`),
-  'blanks in a bracketed dot': page(
-    `<a href="https://a[.]b${' '.repeat(1_900)}com">x</a>`.repeat(300),
-  ),
-  'closing brackets after an address': text(`http://a.example/${')'.repeat(1_900)} `.repeat(300)),
-  'addresses beside disguised ones': text(linked(5_000) + disguised),
+  'closing brackets after an address': text(`http://a.example/${')'.repeat(1_900)} `.repeat(500)),
+  'addresses beside disguised ones': text(disguised + linked(1_000)),
   'commas after an address to unsubscribe': field(
     `List-Unsubscribe: http:${','.repeat(32_000)}x\r\n`.repeat(10).trim(),
   ),
@@ -44,12 +41,12 @@ const written = {
 test.for(Object.entries(written))('repeated signs take linear time: %s', async ([, mail]) => {
   const options = { trustedRelays: [], ignoreStamps: false }
   const raw = Buffer.from(mail)
-  const { analysis } = await expectEffort(() => analyzeForCounting(raw, options), 500)
+  const { analysis } = await expectEffort(() => analyzeForCounting(raw, options), 150)
   expect(analysis.links.map(({ url }) => url)).toContain(shown)
 })
 
 test('dots after addresses take linear time if only the links are read', async () => {
-  const raw = Buffer.from(text(`https://a.example/${'.'.repeat(1_900)}x `.repeat(300)))
+  const raw = Buffer.from(text(`https://a.example/${'.'.repeat(1_900)}x `.repeat(500)))
   const options = { trustedRelays: [], ignoreStamps: false, isReduced: true }
-  await expectEffort(() => analyzeForCounting(raw, options), 500)
+  await expectEffort(() => analyzeForCounting(raw, options), 150)
 })
