@@ -120,10 +120,15 @@ function unfolded(text: string): string {
     .replaceAll(/\\([nN,;\\])/g, (_, sign: string) => (/n/i.test(sign) ? '\n' : sign))
 }
 
-/** Reads a document in RTF, with the targets of its fields (RTF 1.9.1). */
+/** The digits of a picture or of another object. */
+const rtfData = /(?<![\da-f\r\n])[\da-f\r\n]{500,}/gi
+
+/** Reads the beginning of a document in RTF, with the targets of its fields (RTF 1.9.1). */
 export function readRtf(content: Buffer): FileText {
   const text = content
     .toString('latin1')
+    .replaceAll(rtfData, '')
+    .slice(0, BYTES_MAX.text)
     .replaceAll(/\\bin\d{1,9}/g, '')
     .replaceAll(/\\'([\da-f]{2})/gi, (_, hex: string) =>
       String.fromCharCode(Number.parseInt(hex, 16)),

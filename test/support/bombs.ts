@@ -254,7 +254,7 @@ function pdfOf(salt: number, objects: readonly (string | Buffer)[]): Buffer {
   ])
 }
 
-function streamOf(dictionary: string, content: Buffer | string): Buffer {
+export function streamOf(dictionary: string, content: Buffer | string): Buffer {
   return Buffer.concat([
     Buffer.from(`<<${dictionary}/Length ${content.length}>>stream\n`),
     Buffer.from(content),

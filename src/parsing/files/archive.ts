@@ -1,6 +1,6 @@
 import { constants, createGunzip, createInflateRaw } from 'node:zlib'
 import { looksCompound } from '../../mail/containers/compound-file.ts'
-import { listZip, looksZip } from '../../mail/containers/zip-entries.ts'
+import { listZip, looksZip, type ZipEntry } from '../../mail/containers/zip-entries.ts'
 import { ENTRIES_MAX, looksGzip } from '../../pieces/file-contents.ts'
 import { weightOf } from '../../pieces/file-kinds.ts'
 import { isRtf } from '../../pieces/file-text.ts'
@@ -38,7 +38,13 @@ export type PackedFile = {
 }
 
 /** An archive: all its files, and those that may contain links, in the order to read them. */
-type Archive = { listed: PackedFile[]; files: PackedFile[]; isDocument: boolean }
+type Archive = {
+  listed: PackedFile[]
+  files: PackedFile[]
+  isDocument: boolean
+  /** Whether there are more files than are read. */
+  isCut: boolean
+}
 
 /** Bytes that a file of an archive is unpacked to at most, and all files together. */
 const UNPACKED = { ofFile: 4_000_000, ofAll: 24_000_000 }
@@ -53,18 +59,30 @@ export async function openArchive(content: Buffer): Promise<Archive | undefined>
   const files = listed
     .filter((one) => !one.isEncrypted && rank(one) < UNREAD)
     .toSorted((a, b) => rank(a) - rank(b))
-  return { listed, files: bounded(files.slice(0, FILES_MAX)), isDocument }
+  const isCut = files.length > FILES_MAX
+  return { listed, files: bounded(files.slice(0, FILES_MAX)), isDocument, isCut }
 }
 
 async function filesOf(content: Buffer): Promise<PackedFile[] | undefined> {
-  if (looksZip(content)) return zipFiles(content)
+  if (looksZip(content)) {
+    const entries = listZip(content, ENTRIES_MAX)
+    const isReadable = ({ method, isEncrypted }: ZipEntry) =>
+      isEncrypted || method === STORED || method === DEFLATED
+    const others = entries.every(isReadable) ? [] : await otherFiles(content)
+    return [...entries.map(zipFile), ...others]
+  }
   const isGzip = looksGzip(content)
   if (!isGzip && !isOther(content)) return undefined
-  const tar = isGzip ? await startOf(createGunzip(syncFlush), content, UNPACKED.ofAll) : content
-  if (isGzip && !isTar(tar)) return [{ name: '', isEncrypted: false, read: () => tar }]
+  const start = isGzip ? await startOf(createGunzip(syncFlush), content) : content
+  return isGzip && !isTar(start)
+    ? [{ name: '', isEncrypted: false, read: () => start }]
+    : otherFiles(content)
+}
+
+async function otherFiles(content: Buffer): Promise<PackedFile[]> {
   // Loaded only for these files.
   const { listArchive } = await import('./other-archive.ts')
-  return listArchive(tar, { isRead: (name) => rankOf(name, false) < UNREAD, ...UNPACKED })
+  return listArchive(content, { isRead: (name) => rankOf(name, false) < UNREAD, ...UNPACKED })
 }
 
 const officeMark = /^(?:\[Content_Types\]\.xml|mimetype)$/
@@ -105,19 +123,23 @@ function rankOf(name: string, isDocument: boolean): number {
   if (isDocument && isOfficePart(name)) return relations.test(name) ? 0 : 1
   if (/\.(?:png|jpe?g|gif)\s*$/i.test(name)) return 3
   if (isDocument) return /\.(?:[sx]?html?|rtf|mht|docx|bin)$/i.test(name) ? 4 : UNREAD
-  return weightOf(name) > 1 && !/\.(?:url|lnk|website)\s*$/i.test(name) ? UNREAD : 2
+  if (weightOf(name) > 1 && !/\.(?:url|lnk|website)\s*$/i.test(name)) return UNREAD
+  return weightOf(name) === 1 ? 1 : 2
 }
 
-function zipFiles(content: Buffer): PackedFile[] {
-  return listZip(content, ENTRIES_MAX).map(({ name, isEncrypted, method, packed }) => ({
+/** The methods that we unpack; programs for archives know others. */
+const STORED = 0
+const DEFLATED = 8
+
+function zipFile({ name, isEncrypted, method, packed }: ZipEntry): PackedFile {
+  return {
     name,
     isEncrypted,
     read() {
-      if (method === 0) return packed.subarray(0, UNPACKED.ofFile)
-      const isDeflated = method === 8
-      return isDeflated ? startOf(createInflateRaw(syncFlush), packed) : Buffer.alloc(0)
+      if (method === STORED) return packed.subarray(0, UNPACKED.ofFile)
+      return method === DEFLATED ? startOf(createInflateRaw(syncFlush), packed) : Buffer.alloc(0)
     },
-  }))
+  }
 }
 
 /** Gives what can be unpacked of a file whose end is missing. */
@@ -127,7 +149,6 @@ const syncFlush = { finishFlush: constants.Z_SYNC_FLUSH }
 async function startOf(
   inflate: ReturnType<typeof createInflateRaw | typeof createGunzip>,
   packed: Buffer,
-  bytesMax = UNPACKED.ofFile,
 ): Promise<Buffer> {
   const pieces: Buffer[] = []
   let bytes = 0
@@ -136,10 +157,10 @@ async function startOf(
     for await (const piece of inflate as AsyncIterable<Buffer>) {
       pieces.push(piece)
       bytes += piece.length
-      if (bytes >= bytesMax) break
+      if (bytes >= UNPACKED.ofFile) break
     }
   } catch {
     // What was unpacked before the damage counts.
   }
-  return Buffer.concat(pieces).subarray(0, bytesMax)
+  return Buffer.concat(pieces).subarray(0, UNPACKED.ofFile)
 }

@@ -6,7 +6,7 @@ type Limits = { isRead: (name: string) => boolean; ofFile: number; ofAll: number
 
 /**
  * Lists a RAR, 7z, tar, xz, bzip2 or cabinet file, in one pass, and unpacks the files that
- * `isRead`, within the limits on their bytes. Of a damaged archive, what is before the damage
+ * `isRead`, each up to a limit on its bytes. Of a damaged archive, what is before the damage
  * counts. If its names are encrypted, it has one file without a name.
  */
 export async function listArchive(content: Buffer, limits: Limits): Promise<PackedFile[]> {
@@ -20,14 +20,12 @@ export async function listArchive(content: Buffer, limits: Limits): Promise<Pack
       if (files.length >= ENTRIES_MAX) break
       const name = `${entry.getPathname()}${entry.getFiletype() === 'Directory' ? '/' : ''}`
       const isEncrypted = entry.isEncrypted()
-      const bytes = entry.getSize()
-      const isRead = !isEncrypted && bytes <= Math.min(limits.ofFile, left) && limits.isRead(name)
+      const bytesMax = isEncrypted || !limits.isRead(name) ? 0 : Math.min(limits.ofFile, left)
       const unpacked = { content: Buffer.alloc(0) }
       files.push({ name, isEncrypted, read: () => unpacked.content })
-      if (isRead) {
-        unpacked.content = Buffer.from(entry.readData() ?? [])
-        left -= bytes
-      }
+      // The size that an entry states may be missing, or wrong.
+      if (bytesMax > 0) unpacked.content = Buffer.from(reader.readData(bytesMax))
+      left -= unpacked.content.length
       entry.skipData()
     }
     const isLocked = files.length === 0 && reader.hasEncryptedData() === true

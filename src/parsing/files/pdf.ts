@@ -17,6 +17,8 @@ type PdfContent = {
 const PAGES_MAX = 10
 /** Pages of which only the links are read. */
 const LINK_PAGES_MAX = 200
+/** The type of the annotations that are links, in the library. */
+const LINK = 2
 const URLS_MAX = 200
 const ANNOTATIONS_MAX = 10_000
 /** `findLinks` keeps no more of a link. */
@@ -51,15 +53,24 @@ export async function readPdf(
 ): Promise<PdfContent & { isWhole: boolean }> {
   const content: PdfContent = { urls: [], more: 0, text: '', pictures: [] }
   const areas = new Map<string, number>()
+  addLinks(writtenTargets(file), areas)
+  keepLinks(content, areas)
   // The library takes the memory of the bytes, so it gets a copy.
   const document = await getDocumentProxy(Uint8Array.from(file), options).catch(() => undefined)
   if (!document) return { ...content, isWhole: false }
   let isWhole = true
   const seen = new Set<string>()
   try {
+    if (document.numPages <= LINK_PAGES_MAX) {
+      // Before anything is drawn, which may take too long.
+      const links = await document.getAnnotationsByType(new Set([LINK]), new Set())
+      addLinks(links as Annotation[], areas)
+      keepLinks(content, areas)
+      onPart(content)
+    }
     for (let number = 1; number <= Math.min(document.numPages, LINK_PAGES_MAX); number++) {
       const page = await document.getPage(number)
-      await readLinks(page, areas)
+      addLinks((await page.getAnnotations()) as Annotation[], areas)
       if (number <= PAGES_MAX || number % PAGES_MAX === 0) keepLinks(content, areas)
       if (number > PAGES_MAX) {
         page.cleanup()
@@ -89,9 +100,22 @@ function addText(content: PdfContent, text: string): void {
 /** An annotation of a page, as the library gives it. */
 type Annotation = { url?: string; unsafeUrl?: string; rect?: number[] }
 
-/** Adds the links of a page to `areas`: the largest area of each target. */
-async function readLinks(page: Page, areas: Map<string, number>): Promise<void> {
-  const annotations = (await page.getAnnotations()) as Annotation[]
+/**
+ * The targets in the source of a file that is not encrypted: those of any action, also in a part
+ * that the library cannot read, or not in time.
+ */
+function writtenTargets(file: Buffer): Annotation[] {
+  const source = file.toString('latin1')
+  if (source.includes('/Encrypt')) return []
+  const found = source.matchAll(writtenTarget).take(ANNOTATIONS_MAX)
+  return Array.from(found, ([, url = '']) => ({ url: url.replaceAll(/\\([()\\])/g, '$1') }))
+}
+
+const writtenTarget =
+  /\/(?:URI|F)\s{0,9}\(\s{0,9}((?:https?:|ftp:|www\.)(?:[^()\\]|\\.){1,2000})\)/gi
+
+/** Adds links to `areas`: the largest area of each target. */
+function addLinks(annotations: readonly Annotation[], areas: Map<string, number>): void {
   for (const { url, unsafeUrl, rect = [] } of annotations) {
     const target = (url ?? unsafeUrl)?.slice(0, URL_CHARS_MAX)
     if (target === undefined || (areas.size >= ANNOTATIONS_MAX && !areas.has(target))) continue

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto'
-import type { UnpackedContents } from '../../pieces/attachment.ts'
+import type { FileFault, UnpackedContents } from '../../pieces/attachment.ts'
 import { contentsOf, joinedContents } from '../../pieces/file-contents.ts'
 import { type FileText, ofText, readOfficePart, readRtf, readText } from '../../pieces/file-text.ts'
 import { isRtf } from '../../pieces/file-text.ts'
 import type { FileLinks } from '../../pieces/links.ts'
 import { hasWideText, isOfficePart, openArchive } from './archive.ts'
 
-/** What was found in an archive or a document. */
-export type PackedFinding = { links: FileLinks[]; contents?: UnpackedContents }
+/** What was found in an archive or a document. `fault`: it has more files than are read. */
+export type PackedFinding = { links: FileLinks[]; contents?: UnpackedContents; fault?: FileFault }
 
 /** `readOther` returns the links in a PDF file or a picture; undefined for other files. */
 export type PackedTools = {
@@ -54,7 +54,8 @@ class PackedReading {
   async #open(name: string, content: Buffer, depth: number): Promise<boolean> {
     const archive = await openArchive(content)
     if (!archive) return false
-    const { listed, files, isDocument } = archive
+    const { listed, files, isDocument, isCut } = archive
+    if (isCut) this.found.fault = 'too-large'
     const isEncrypted = listed.some((one) => one.isEncrypted)
     this.#note({ names: listed.map((one) => joinedName(name, one.name)), isEncrypted })
     for (const file of files) {
