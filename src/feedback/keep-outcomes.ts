@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { tally } from '../activity/tally.ts'
+import { type Tally, tally as ownTally } from '../activity/tally.ts'
 import type { App } from '../app.ts'
 import {
   feedbackName,
@@ -68,7 +68,10 @@ export type Keeper = {
   keep: (sent: Sent) => Promise<void>
 }
 
-type Needs = Pick<App, 'pool' | 'boss' | 'config'>
+type Needs = Pick<App, 'pool' | 'boss' | 'config'> & {
+  /** Counts what happened; by default, the tally of this process. */
+  tally?: Tally
+}
 type Pending = { sent: Sent; resolve: () => void; reject: (error: unknown) => void }
 
 const BATCH_MAX = 64
@@ -135,7 +138,7 @@ async function keepPatiently(app: Needs, sent: readonly Sent[]): Promise<void> {
     try {
       const shard = shardOf(sent[0]?.outcome.reportId ?? '0')
       const marked = await inShardTransaction(app.pool, shard, (tx) => keepIn(tx, sent, app))
-      return countMarked(marked, sent)
+      return countMarked(marked, sent, app.tally ?? ownTally)
     } catch (error) {
       if (performance.now() > until) throw error
       await wait(PAUSES_MS[Math.min(tried, PAUSES_MS.length - 1)])
@@ -145,7 +148,7 @@ async function keepPatiently(app: Needs, sent: readonly Sent[]): Promise<void> {
 
 type Marked = Awaited<ReturnType<typeof markFeedback>>
 
-function countMarked(marked: Marked, sent: readonly Sent[]): void {
+function countMarked(marked: Marked, sent: readonly Sent[], tally: Tally): void {
   const outcomes = new Map(sent.map(({ outcome }) => [feedbackName(outcome), outcome]))
   for (const one of marked) {
     const outcome = outcomes.get(feedbackName(one))

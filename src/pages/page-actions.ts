@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type ActionContext, defineAction, oneOf, textField } from '../actions.ts'
 import { listAudit } from '../db/audit-log.ts'
 import { listContactOverrides } from '../db/contact-overrides.ts'
+import { findExempted } from '../db/listings.ts'
 import { listConfirmedAt, lockPage, type Page, updatePage } from '../db/pages.ts'
 import type { Db } from '../db/pool.ts'
 import { listReporterEmails } from '../db/reporters.ts'
@@ -10,7 +11,7 @@ import { type Stopper, stoppersOf, withOverrides } from '../phishing/stoppers.ts
 import { refusal } from '../phrase.ts'
 import { ownNamesOf } from '../verdict/lists/spare.ts'
 import { spareCodes } from '../verdict/marketers/marketer.ts'
-import { renewPage } from './renew-page.ts'
+import { namesOf, renewPage } from './renew-page.ts'
 
 const id = z.uuid({ error: refusal('refused.no-page') }).meta({ argument: 'ID' })
 const reason = textField(500, refusal('refused.reason')).meta({ option: 'why' })
@@ -33,6 +34,9 @@ export const confirmPage = defineAction({
     const found = accusable(new URL(page.url), ownNamesOf(context.config))
     if ('spared' in found)
       return { problems: [{ message: refusal(spareCodes[found.spared], { name: page.host }) }] }
+    const [exempt] = await findExempted(tx, namesOf(page.host), context.at)
+    if (exempt !== undefined)
+      return { problems: [{ message: refusal('refused.page-exempt', { name: exempt }) }] }
     await decide(tx, page, type, context)
     return { done: 'confirmed', audit: `${page.key}, ${type}: ${why}` }
   },

@@ -113,7 +113,7 @@ async function findingOf(tx: Db, rows: readonly PageReport[]): Promise<PageFindi
 }
 
 /** A host and the domains above it, each of which may be exempted from lists. */
-function namesOf(host: string): string[] {
+export function namesOf(host: string): string[] {
   const labels = host.split('.')
   return labels.slice(0, -1).map((_, at) => labels.slice(at).join('.'))
 }

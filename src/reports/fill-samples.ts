@@ -140,12 +140,12 @@ async function analyze(
   now: Date,
   tools: Needs,
 ): Promise<Pick<SampleBatch, 'counts' | 'desks'>> {
-  const then = { ...tools, clock: () => now, mailer: undefined }
+  // Its own tallies: neither the reports nor their feedback happened now.
+  const then = { ...tools, clock: () => now, mailer: undefined, tally: createTally() }
   const forwarding = openForwarding(then)
   const forwarded: Promise<void>[] = []
   const desks: string[] = []
   const payloads = ids.map((reportId) => ({ reportId }))
-  // Its own tally: the reports did not happen now.
   const tally = createTally()
   await runAnalyzeReport(payloads, {
     ...{ ...then, tally },

@@ -272,7 +272,10 @@ class NumberFormat extends Intl.NumberFormat {
 export const formatters: Formatters = {
   getNumberFormat: remembering(
     (locale, options) =>
-      new NumberFormat(locale, { useGrouping: true, ...options } as Intl.NumberFormatOptions),
+      new NumberFormat(locale, {
+        ...{ useGrouping: true, signDisplay: 'negative' },
+        ...options,
+      } as Intl.NumberFormatOptions),
   ),
   getDateTimeFormat: remembering(
     (locale, options) => new Intl.DateTimeFormat(locale, { timeZone: 'UTC', ...options }),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { tally } from '../../../src/activity/tally.ts'
 import { readActivity } from '../../../src/activity/read-activity.ts'
 import { families } from '../../../src/activity/families.ts'
 import { DAY_MS } from '../../../src/durations.ts'
@@ -120,6 +121,11 @@ test('graphs show the sample reports on their days, and none of sent mail', asyn
   ])
   const ofMail = [...ids.keys()].filter((name) => /^mail\/(feedback|letter)\//.test(name))
   expect(ofMail.toSorted()).toEqual(['mail/feedback/held', 'mail/letter/held'])
+  // None of it happened now.
+  const counted = Object.keys(tally.take().counts).filter((name) =>
+    /^(?:desks|mail|reports)\//.test(name),
+  )
+  expect(counted).toEqual([])
 })
 
 /** The numbers of rows of the tables that reports, campaigns, abuse desks and graphs are in. */

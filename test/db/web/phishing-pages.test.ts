@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import { insertDelisting } from '../../../src/db/listings.ts'
+import { insertDelisting, keepExemption } from '../../../src/db/listings.ts'
 import { loadPage, type SeenPage, touchPages, updatePage } from '../../../src/db/pages.ts'
 import { uuidv7 } from '../../../src/world.ts'
 import { closeAfterTests } from '../../support/after-tests.ts'
@@ -77,6 +77,18 @@ test('several pages are confirmed together, but none of a brand', async () => {
   expect(answer.status).toBe(422)
   expect(await answer.text()).toContain('www.paypal.com: this is a well-known site.')
   expect(await Promise.all(ids.map(stateOf))).toEqual(['confirmed', 'confirmed', 'seen'])
+})
+
+test('a page whose domain is exempt from the lists cannot be confirmed', async () => {
+  const id = await add('www.exempt.example')
+  const createdAt = new Date()
+  const expiresAt = new Date(createdAt.getTime() + 60_000)
+  const who = { reporterId: null, createdAt, expiresAt }
+  await keepExemption(pool, { name: 'exempt.example', reason: 'Repaired.', ...who })
+  const answer = await browser.post(`/admin/pages/${id}`, { do: 'confirm', reason })
+  expect(answer.status).toBe(422)
+  expect(await answer.text()).toContain('exempt.example is exempt from the lists')
+  expect(await loadPage(pool, id)).toMatchObject({ state: 'seen', decision: null })
 })
 
 test('a refused decision about many keeps the selection, and says each reason once', async () => {
