@@ -26,10 +26,21 @@ const IN_UTF8 = 0x800
 
 type ZipRecord = Omit<ZipEntry, 'packed'> & { packedBytes: number; end: number }
 
-/** Whether the bytes begin as a zip archive does. */
+/**
+ * Whether the bytes begin as a zip archive does, or end as one: programs find its directory from
+ * its end, so other bytes may be before it. A PDF file with an archive in it is none.
+ */
 export function looksZip(bytes: Buffer): boolean {
-  return bytes.length > local.name && bytes.readUInt32BE(0) === 0x504b0304
+  if (bytes.length <= local.name) return false
+  if (bytes.readUInt32BE(0) === 0x504b0304) return true
+  return (
+    bytes.subarray(-END_BYTES_MAX).includes(END_MARK) && !bytes.subarray(0, 1_024).includes('%PDF-')
+  )
 }
+
+const END_MARK = 'PK\x05\x06'
+/** The end of the directory, with a comment (APPNOTE 4.3.16). */
+const END_BYTES_MAX = 22 + 0xffff
 
 /**
  * Lists the files of a zip archive, at most `entriesMax`, however damaged it is: those in its

@@ -22,6 +22,11 @@ test('a link in a zip file of another method is found', async () => {
   expect((await read(Buffer.from(bzipped, 'base64'))).found).toContain(seen)
 })
 
+test('a link in a zip file after other bytes is found', async () => {
+  const file = Buffer.concat([Buffer.from('x'.repeat(5_000)), zipOf({ 'a.txt': seen })])
+  expect((await read(file)).found).toContain(seen)
+})
+
 const padded = `<a href="${seen}">x</a>${' '.repeat(4_100_000)}`
 
 test.for([

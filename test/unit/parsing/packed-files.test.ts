@@ -28,6 +28,7 @@ async function analyzed(name: string, content: Buffer, type = 'application/octet
 const archives: readonly (readonly [name: string, compose: (files: Files) => Buffer])[] = [
   ['a.zip', zipOf],
   ['a.zip', (files) => Buffer.concat([Buffer.from('PK\x03\x04'), zipOf(files)])],
+  ['after.zip', (files) => Buffer.concat([Buffer.from('MZ and more'), zipOf(files)])],
   ['cut.zip', (files) => zipOf({ ...files, 'z.txt': 'z'.repeat(50) }).subarray(0, -90)],
   ['a.tar', tarOf],
   ['a.tgz', (files) => gzipOf('a.tar', tarOf(files))],
