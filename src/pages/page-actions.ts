@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import { type ActionContext, defineAction, oneOf, textField } from '../actions.ts'
-import { listAudit } from '../db/audit-log.ts'
+import { listAudit, type OperatorAction } from '../db/audit-log.ts'
 import { listContactOverrides } from '../db/contact-overrides.ts'
 import { findExempted } from '../db/listings.ts'
 import { listConfirmedAt, lockPage, type Page, updatePage } from '../db/pages.ts'
 import type { Db } from '../db/pool.ts'
-import { listReporterEmails } from '../db/reporters.ts'
 import { accusable } from '../phishing/accusable.ts'
 import { type Stopper, stoppersOf, withOverrides } from '../phishing/stoppers.ts'
 import { refusal } from '../phrase.ts'
@@ -88,13 +87,13 @@ async function decide(
 const ENTRIES_MAX = 50
 
 /**
- * Returns who decided about a page (null: at the command line), when, and why, from the audit log.
- * Undefined if the reports decide, the page was cleared with its name, or the entry has expired.
+ * Returns who decided about a page, when, and why, from the audit log. Undefined if the reports
+ * decide, the page was cleared with its name, or the entry has expired.
  */
 export async function findPageDecision(
   db: Db,
   { key, decision, firstSeen }: Page,
-): Promise<{ at: Date; who: string | null; reason: string } | undefined> {
+): Promise<(OperatorAction & { reason: string }) | undefined> {
   if (decision === null) return undefined
   const page = { before: undefined, limit: ENTRIES_MAX }
   const entries = await listAudit(db, page, { text: key, since: firstSeen })
@@ -102,13 +101,7 @@ export async function findPageDecision(
   const { audit } = decision === 'cleared' ? clearPage : confirmPage
   const entry = entries.find((one) => one.action === audit && one.detail.startsWith(start))
   if (!entry) return undefined
-  const { at, reporterId, detail } = entry
-  const emails = await listReporterEmails(db, [reporterId])
-  return {
-    at,
-    who: reporterId && (emails.get(reporterId) ?? '–'),
-    reason: detail.slice(start.length),
-  }
+  return { ...entry, reason: entry.detail.slice(start.length) }
 }
 
 /** Maximum number of pages of one name; a host with more needs a second decision. */

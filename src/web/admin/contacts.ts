@@ -1,5 +1,4 @@
 import type { Router } from 'express'
-import { listReporterEmails } from '../../db/reporters.ts'
 import {
   contactRoles,
   readPageContacts,
@@ -10,7 +9,7 @@ import {
 import { overriddenContacts } from '../../origin/networks.ts'
 import { searchParamsOf } from '../search-params.ts'
 import type { Site } from '../site.ts'
-import { listPage, textParam } from './list-page.ts'
+import { listPage, readNames, textParam } from './list-page.ts'
 
 const KEY_CHARS_MAX = 300
 
@@ -21,16 +20,14 @@ export function contactRoutes(site: Site): Router {
     view: 'admin/pages/contacts',
     title: 'contacts.title',
     cursor: { after: textParam(KEY_CHARS_MAX) },
-    async read(page) {
+    async read(page, { texts }) {
       const rows = await readPageContacts(pool, page)
-      const emails = await listReporterEmails(
-        pool,
-        rows.map(({ override }) => override?.setBy),
-      )
+      const people = rows.map(({ override }) => override?.setBy)
+      const nameOf = await readNames(site, people, texts)
       return rows.map(({ override, notified, ...row }) => ({
         ...row,
         override: override && { ...override, abuse: overriddenContacts(override) },
-        setBy: override?.setBy ? (emails.get(override.setBy) ?? override.setBy) : undefined,
+        setBy: nameOf(override?.setBy ?? null),
         notified: notified.map((one) => ({ ...one, source: sourceOf(one) })),
       }))
     },

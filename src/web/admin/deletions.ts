@@ -2,14 +2,13 @@ import type { Router } from 'express'
 import type { Action } from '../../actions.ts'
 import { listProposedDeletions } from '../../db/proposed-deletions.ts'
 import { setContract } from '../../feedback/consumer-actions.ts'
-import { listReporterEmails } from '../../db/reporters.ts'
 import { proposalActions } from '../../people/confirm-deletion.ts'
 import { eraseOnRequest } from '../../reports/erase-account.ts'
 import { startDeletion } from '../../search/mass-actions.ts'
 import { isUuid } from '../pages/render.ts'
 import type { Site } from '../site.ts'
 import { searchParamsOf } from '../search-params.ts'
-import { listPage } from './list-page.ts'
+import { listPage, readNames } from './list-page.ts'
 
 const SHOWN_MAX = 100
 
@@ -28,20 +27,24 @@ export function deletionRoutes(site: Site): Router {
   return listPage(site, {
     view: 'admin/deletions',
     title: 'deletions.title',
-    async read(_, { reporter }) {
+    async read(_, { reporter, texts }) {
       const lines = await listProposedDeletions(pool, clock(), SHOWN_MAX)
-      const emails = await listReporterEmails(
-        pool,
+      const nameOf = await readNames(
+        site,
         lines.flatMap(({ reporterId, given }) => [reporterId, personIn(given)]),
+        texts,
       )
+      const accountIn = (given: Record<string, unknown>) => {
+        const id = personIn(given)
+        return id === undefined ? given['account'] : nameOf(id)
+      }
       return lines.map(({ reporterId, given, ...line }) => ({
         ...line,
         what: whatOf(line.action),
-        person: emails.get(personIn(given) ?? '') ?? given['account'],
+        person: accountIn(given),
         prefix: isForAdministrators(line.action) ? GRAVER : '',
         search: typeof given['q'] === 'string' ? given['q'] : undefined,
-        who: emails.get(reporterId ?? ''),
-        isCommand: reporterId === null,
+        who: nameOf(reporterId),
         isOwn: reporterId === reporter?.id,
       }))
     },

@@ -1,5 +1,7 @@
 import type { Request, Router } from 'express'
+import { listReporterEmails } from '../../db/reporters.ts'
 import { storableText } from '../../mail/text.ts'
+import type { Texts } from '../../texts/messages.ts'
 import { isUuid, queryOf } from '../pages/render.ts'
 import { searchParamsOf } from '../search-params.ts'
 import type { Site } from '../site.ts'
@@ -58,6 +60,19 @@ export function listPage<
     }
   }
   return adminPage(site, { ...page, data })
+}
+
+/**
+ * Reads what to call people who acted, by the ids of their accounts: their addresses. Null is the
+ * command line.
+ */
+export async function readNames(
+  { pool }: Pick<Site, 'pool'>,
+  ids: readonly (string | null | undefined)[],
+  texts: Texts,
+): Promise<(id: string | null) => string> {
+  const emails = await listReporterEmails(pool, ids)
+  return (id) => (id === null ? texts('who.commandLine') : (emails.get(id) ?? texts('who.deleted')))
 }
 
 export function readParams<P extends Params>(req: Request, parsers: Parsers<P> | undefined): P {

@@ -8,7 +8,6 @@ import {
   listExemptions,
 } from '../../db/listings.ts'
 import { listConfirmedAt } from '../../db/pages.ts'
-import { listReporterEmails } from '../../db/reporters.ts'
 import {
   acceptDelisting,
   exemptFromLists,
@@ -24,7 +23,14 @@ import { DECISION_DAYS, decisionDue } from '../../verdict/lists/questions.ts'
 import { uuidTime } from '../../world.ts'
 import type { Form } from '../pages/form.ts'
 import type { Site } from '../site.ts'
-import { choiceOrFirstParam, DECISIONS_SHOWN, listPage, textParam, uuidParam } from './list-page.ts'
+import {
+  choiceOrFirstParam,
+  DECISIONS_SHOWN,
+  listPage,
+  readNames,
+  textParam,
+  uuidParam,
+} from './list-page.ts'
 
 /** Returns the chosen term in days, as text for the action; undefined if the term is permanent. */
 export function daysOfTerm(form: Form): string | undefined {
@@ -41,24 +47,20 @@ export function delistingAdminRoutes(site: Site): Router {
     title: 'delistings.title',
     filters,
     cursor: { after: uuidParam },
-    read: async (page) => {
+    read: async (page, { texts }) => {
       const rows = await listDelistings(site.pool, page)
       const listings = await listingsOf(rows, site)
       const pages = await Promise.all(rows.map((row) => pagesToClear(row, site)))
       const exemptions = await Promise.all(rows.map((row) => exemptionOf(row, site)))
-      const emails = await listReporterEmails(
-        site.pool,
-        rows.map(({ decidedBy }) => decidedBy),
-      )
+      const people = rows.map(({ decidedBy }) => decidedBy)
+      const nameOf = await readNames(site, people, texts)
       return rows.map((row, at) => {
         const askedAt = uuidTime(row.id)
         const listing = listings.find(({ list, name }) => list === row.list && name === row.name)
         const kind = row.list === 'pages' ? undefined : listedKinds[row.list]
-        // Null at the command line; a deleted account has no name any more.
-        const decidedBy = row.decidedBy && (emails.get(row.decidedBy) ?? '–')
         return {
-          ...{ ...row, kind, listing, decidedBy, askedAt, dueAt: decisionDue(askedAt) },
-          ...{ pages: pages[at], exemption: exemptions[at] },
+          ...{ ...row, kind, listing, askedAt, dueAt: decisionDue(askedAt) },
+          ...{ decidedBy: nameOf(row.decidedBy), pages: pages[at], exemption: exemptions[at] },
         }
       })
     },

@@ -1,6 +1,5 @@
 import { Router } from 'express'
 import { listMassActions } from '../../db/mass-actions.ts'
-import { listReporterEmails } from '../../db/reporters.ts'
 import { dateOf, DAY_MS } from '../../durations.ts'
 import { judgeStored } from '../../judging/judge-stored.ts'
 import { storableText } from '../../mail/text.ts'
@@ -23,7 +22,7 @@ import { isUuid } from '../pages/render.ts'
 import { searchParamsOf } from '../search-params.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { listPage } from './list-page.ts'
+import { listPage, readNames } from './list-page.ts'
 import { adminPage, type PageCall } from './page.ts'
 import { doneMessage, type RefusedForm } from './post-action.ts'
 
@@ -126,7 +125,7 @@ function chosenAgain({ given }: RefusedForm): Choice {
 }
 
 async function describeProgress(
-  { req, res, language }: PageCall,
+  { req, res, language, texts }: PageCall,
   { pool, clock }: Pick<Site, 'pool' | 'clock'>,
 ) {
   const { id } = req.params
@@ -136,12 +135,12 @@ async function describeProgress(
   const effect = effectIn(language, action.kind)
   const isRunning = ['running', 'undoing'].includes(action.state)
   if (isRunning) res.setHeader('refresh', String(REFRESH_SECONDS))
-  const emails = await listReporterEmails(pool, [action.reporterId])
+  const nameOf = await readNames({ pool }, [action.reporterId], texts)
   return {
     title: effect.label,
     ...{ action, counts, effect, isRunning },
     total: Object.values(counts).reduce((sum, count) => sum + count, 0),
-    who: emails.get(action.reporterId ?? ''),
+    who: nameOf(action.reporterId),
     mayUndo: mayUndo(action, clock()),
     undoUntil: undoUntil(action),
     // The page reloads itself: it must not say that something began when that is over.

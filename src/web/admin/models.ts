@@ -1,6 +1,5 @@
 import { Router } from 'express'
 import { findModel, type ListedModel, listModels, promotesModels } from '../../db/models.ts'
-import { listReporterEmails } from '../../db/reporters.ts'
 import { allowPromotion, promoteVersion, rollBackPromotion } from '../../judging/models.ts'
 import { fixed, number, percent } from '../../texts/messages.ts'
 import {
@@ -14,6 +13,7 @@ import type { Visit } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
 import { driftChart } from './drift-chart.ts'
+import { readNames } from './list-page.ts'
 import { keptReportsPath } from './mass-actions.ts'
 import { adminPage, type PageCall } from './page.ts'
 
@@ -138,16 +138,12 @@ function countsText(counts: RowCounts, { texts, language }: Reader): string {
 
 async function withNames(
   models: readonly ListedModel[],
-  { pool }: Pick<Site, 'pool'>,
+  site: Pick<Site, 'pool'>,
   { texts }: Reader,
 ) {
-  const emails = await listReporterEmails(
-    pool,
-    models.map(({ promotedBy }) => promotedBy),
-  )
+  const people = models.map(({ promotedBy }) => promotedBy)
+  const nameOf = await readNames(site, people, texts)
   return models.map((model) => {
-    const { promotedAt, promotedBy } = model
-    const named = promotedBy === null ? texts('models.commandLine') : emails.get(promotedBy)
-    return { ...model, who: promotedAt === null ? '' : (named ?? '') }
+    return { ...model, who: model.promotedAt === null ? '' : nameOf(model.promotedBy) }
   })
 }

@@ -19,7 +19,14 @@ import {
 import { isUuid } from '../pages/render.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { choiceOrFirstParam, DECISIONS_SHOWN, listPage, textParam, uuidParam } from './list-page.ts'
+import {
+  choiceOrFirstParam,
+  DECISIONS_SHOWN,
+  listPage,
+  readNames,
+  textParam,
+  uuidParam,
+} from './list-page.ts'
 import { adminPage } from './page.ts'
 
 const states = ['seen', 'confirmed', 'cleared'] as const satisfies PageState[]
@@ -52,7 +59,7 @@ export function pageRoutes(site: Site): Router {
       at: '/:id',
       view: 'admin/pages/page',
       title: 'phishingPages.one',
-      async data({ req }) {
+      async data({ req, texts }) {
         const { id } = req.params
         const found = isUuid(id) ? await loadPage(pool, id) : undefined
         if (!found) throw new ProblemError('not-found', 'Page not found. It may have expired.')
@@ -62,7 +69,8 @@ export function pageRoutes(site: Site): Router {
         const submissions = await listSubmissions(pool, found.id)
         const platforms = await platformsOf(pool, found, site.config)
         const decided = await findPageDecision(pool, found)
-        return { page, reports, notices, submissions, platforms, decided }
+        const nameOf = await readNames(site, [decided?.reporterId], texts)
+        return { page, reports, notices, submissions, platforms, decided, nameOf }
       },
       form: { actions, fields },
     }),

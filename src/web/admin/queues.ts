@@ -9,7 +9,6 @@ import {
   listJobs,
   listQueueControls,
 } from '../../db/queue-controls.ts'
-import { listReporterEmails } from '../../db/reporters.ts'
 import type { ProcessFacts, RunningProcess } from '../../health/heartbeat.ts'
 import {
   cancelJob,
@@ -23,8 +22,9 @@ import { deadLetterQueue } from '../../queue/define-queue.ts'
 import { retryDeadLetters } from '../../queue/redrive.ts'
 import { isUuid } from '../pages/render.ts'
 import { ProblemError } from '../problem.ts'
+import type { Texts } from '../../texts/messages.ts'
 import type { Site } from '../site.ts'
-import { choiceOrFirstParam, digitsParam, listPage, uuidParam } from './list-page.ts'
+import { choiceOrFirstParam, digitsParam, listPage, readNames, uuidParam } from './list-page.ts'
 import { adminPage } from './page.ts'
 
 /** Time in seconds without a heartbeat after which the jobs of a process are not listed as held. */
@@ -46,7 +46,7 @@ export function queueRoutes(site: Site): Router {
     adminPage(site, {
       view: 'admin/queues/list',
       title: 'queues.title',
-      data: () => describeQueues(site),
+      data: ({ texts }) => describeQueues(site, texts),
       form: { actions },
     }),
     listPage(site, {
@@ -68,7 +68,7 @@ export function queueRoutes(site: Site): Router {
       next: ({ atMicros, id }) => ({ at: String(atMicros), id }),
       async data({ req, texts }) {
         const queue = await requireQueue(req, site)
-        const controls = await readControls(site)
+        const controls = await readControls(site, texts)
         return {
           title: texts('queues.titleOf', { name: queue.name }),
           queue: { ...queue, control: controls.get(queue.name) },
@@ -114,24 +114,18 @@ function workersOf(processes: readonly RunningProcess[], queue: string) {
   })
 }
 
-async function readControls({ pool }: Pick<Site, 'pool'>) {
-  const controls = await listQueueControls(pool)
-  const emails = await listReporterEmails(
-    pool,
-    controls.map(({ pausedBy }) => pausedBy),
-  )
-  const shown = controls.map((control) => ({
-    ...control,
-    /** Empty: the command line. */
-    who: control.pausedBy === null ? '' : (emails.get(control.pausedBy) ?? control.pausedBy),
-  }))
+async function readControls(site: Pick<Site, 'pool'>, texts: Texts) {
+  const controls = await listQueueControls(site.pool)
+  const people = controls.map(({ pausedBy }) => pausedBy)
+  const nameOf = await readNames(site, people, texts)
+  const shown = controls.map((control) => ({ ...control, who: nameOf(control.pausedBy) }))
   return new Map(shown.map((control) => [control.queue, control]))
 }
 
-async function describeQueues(site: Site) {
+async function describeQueues(site: Site, texts: Texts) {
   const [queues, controls, processes, chores] = await Promise.all([
     site.readQueues(),
-    readControls(site),
+    readControls(site, texts),
     listProcesses<ProcessFacts>(site.pool),
     readChores(site),
   ])

@@ -1,7 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { type Request, type Response, Router } from 'express'
 import { countRaisedSymbols } from '../../db/analyses.ts'
-import { listReporterEmails } from '../../db/reporters.ts'
 import { readRuleListKinds } from '../../db/rule-lists.ts'
 import { listRuleProcesses, listRuleSets, type RuleProcess } from '../../db/rule-sets.ts'
 import { RULE_PROCESS_FORGOTTEN_MS } from '../../judging/live-rules.ts'
@@ -35,7 +34,7 @@ import { requireReporter } from '../pages/signed-in.ts'
 import { visitOf } from '../pages/visit.ts'
 import { ProblemError } from '../problem.ts'
 import type { Site } from '../site.ts'
-import { digitsParam, listPage } from './list-page.ts'
+import { digitsParam, listPage, readNames } from './list-page.ts'
 import { keptReportsPath } from './mass-actions.ts'
 import { adminPage, type PageCall } from './page.ts'
 import { requireRole } from './require-role.ts'
@@ -250,14 +249,9 @@ export function ruleRoutes(site: Site): Router {
       cursor: { before: digitsParam },
       read: async ({ before, limit }, { texts }) => {
         const rows = await listRuleSets(site.pool, { before: versionIn(before), limit })
-        const emails = await listReporterEmails(
-          site.pool,
-          rows.map(({ appliedBy }) => appliedBy),
-        )
-        return rows.map(({ appliedBy, ...row }) => {
-          const named = appliedBy === null ? texts('models.commandLine') : emails.get(appliedBy)
-          return { ...row, who: named ?? '' }
-        })
+        const people = rows.map(({ appliedBy }) => appliedBy)
+        const nameOf = await readNames(site, people, texts)
+        return rows.map(({ appliedBy, ...row }) => ({ ...row, who: nameOf(appliedBy) }))
       },
       next: ({ version }) => ({ before: String(version) }),
     }),

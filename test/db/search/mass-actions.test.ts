@@ -306,6 +306,21 @@ test('refused feedback and held letters about the reports are queued again', asy
   expect(rows).toEqual([{ state: 'queued' }, { state: 'queued' }])
 })
 
+test('an action of a deleted account is not shown as one of the command line', async () => {
+  const { ids } = await reported(1)
+  const id = await start({ kind: 'forward-now', ids })
+  await finish(id)
+  const browser = await signedInBrowser(site.url, admin)
+  const shownFor = async (person: string | null) => {
+    await pool.query('update mass_actions set reporter_id = $2 where id = $1', [id, person])
+    const html = await (await browser.get(`/admin/reports/actions/${id}`)).text()
+    return /<dd><span class="stranger">([^<]*)<\/span>/.exec(html)?.[1]
+  }
+  expect(await shownFor(null)).toBe('the command line')
+  expect(await shownFor(uuidv7(new Date()))).toBe('a deleted account')
+  expect(await shownFor(admin.id)).toBe(admin.email)
+})
+
 test('nothing is sent again without a mail server: nothing that is held is touched', async () => {
   const { ids } = await reported(1)
   const hold = `update feedback_reports set state = 'held', finished_at = now()
