@@ -125,7 +125,16 @@ test('a refusal of our mail server is shown in its words', async () => {
   const refused = await conditionNow('mail-leaving')
   expect(refused).toMatchObject({ level: 'warning', action: 'outbox retry' })
   expect(refused.said).toContain('554 <no>')
-  expect(refused.since).toBeInstanceOf(Date)
+  // It is a warning after ten seconds.
+  const { rows } = await pool.query<{ at: Date }>('select refused_since as at from mail_relay')
+  expect(Number(refused.since) - Number(rows[0]?.at)).toBeCloseTo(10_000, -1)
+  const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
+  const seen = { watched: { 'mail-leaving': { badSince: minutesAgo(5).toISOString() } } }
+  await pool.query('update alarm_watch set state = $1', [JSON.stringify(seen)])
+  // The alarms saw it bad before, with an earlier refusal.
+  const before = Number((await conditionNow('mail-leaving')).since)
+  expect(Math.abs(before - minutesAgo(5).getTime())).toBeLessThan(20_000)
+  await pool.query('update alarm_watch set state = null')
   await pool.query(`update mail_relay set refused_since = now() - interval '2 minutes'`)
   expect(await conditionNow('mail-leaving')).toMatchObject({ level: 'critical' })
   await pool.query(`update mail_relay set refused_since = null, reply = null`)
