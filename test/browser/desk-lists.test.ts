@@ -91,8 +91,10 @@ test.for([
     await refuse()
     // The answer is missing, so nothing was decided.
     expect(await page.getByRole('alert').first().textContent()).toContain('Write an answer')
-    for (const name of chosen) await page.getByLabel(`Select ${name}`).check()
-    await page.click('.many summary')
+    // What was selected still is, and the form is open.
+    expect(await page.locator('.decisions input:checked').count()).toBe(chosen.length)
+    for (const name of chosen)
+      expect(await page.getByLabel(`Select ${name}`).isChecked()).toBe(true)
     await page.fill('.many textarea', 'The machine still sends spam.')
     await refuse()
     expect(await page.getByRole('status').first().textContent()).toContain(
