@@ -3,6 +3,7 @@ import { ensureConsumers } from '../db/consumers.ts'
 import type { Feedback } from '../db/feedback-reports.ts'
 import { withdrawUnsent } from '../db/feedback-waiting.ts'
 import {
+  listDisowning,
   listFeedbackOf,
   listPageNotices,
   markNoticeFollowed,
@@ -36,12 +37,13 @@ export async function queueNotices(tx: Db, pageId: string, app: Needs, now: Date
   if (page?.state !== 'confirmed') return
   const notices = await listPageNotices(tx, pageId)
   const fallen = await listFallen(tx, notices, now)
+  const disowning = await listDisowning(tx, page.host, new Date(0))
   const told = new Set((await listMailedPartners(tx, page)).map(stopperOf))
   for (const [stopper, its] of Map.groupBy(notices, stopperOf)) {
     if (its[0]?.role === 'partner' && !told.has(stopper)) continue
     const queued = its.filter(({ state }) => state === 'queued')
-    const again = queued.filter(({ contact }) => fallen.has(contact))
-    if (queued.length > again.length) continue
+    if (queued.some(({ contact }) => !fallen.has(contact))) continue
+    const again = queued.filter(({ contact }) => !disowning.has(contact))
     await queueNotice(tx, page, [...again, ...its.filter(isSpare)], app, now)
   }
 }

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { ensureConsumers, markEnrolled } from '../../../src/db/consumers.ts'
 import { listFeedback } from '../../../src/db/feedback-reports.ts'
 import { inTransaction } from '../../../src/db/pool.ts'
+import { type Packed, unpack } from '../../../src/db/rows.ts'
 import { insertReporter } from '../../../src/db/reporters.ts'
 import { insertKarma } from '../../../src/db/reputations.ts'
 import { decideOriginal, findShownRequest } from '../../../src/feedback/original-requests.ts'
@@ -176,6 +177,27 @@ test('"not ours" asks the next contact, and is remembered for the host', async (
     'registrar abuse@registrar.example queued',
   ])
   await at.send()
+})
+
+test('whoever is not responsible is not asked again when a page is confirmed again', async () => {
+  const { pageId } = await at.confirmed([`https://${newHost()}/again`])
+  await at.notify(pageId)
+  await at.send()
+  await answer(pageId, 'abuse@host-net.example', 'not-ours')
+  const asked = ['abuse@registrar.example', 'noc@host-net.example']
+  expect((await at.send()).flatMap(({ to }) => to)).toEqual(asked.slice(1))
+  await clear(pageId)
+  await at.notify(pageId)
+  expect(await at.send()).toHaveLength(3)
+  await app.pool.query(
+    `update pages set state = 'confirmed', confirmed_by = 'person', cleared_at = null
+     where id = $1`,
+    [pageId],
+  )
+  await at.notify(pageId)
+  const again = await at.send()
+  expect(again.flatMap(({ to }) => to).toSorted()).toEqual(asked)
+  expect(await textOf(again[0])).toContain('What we ask you to do')
 })
 
 test('the recipient gets the exact address if the reporter agrees', async () => {
@@ -384,4 +406,25 @@ test('35 reports confirm their page themselves, and each recipient gets one mail
   expect(`${text}${mails.map(({ raw }) => raw.toString()).join('')}`).not.toMatch(
     /Zq9xK2vLw7RtB41nPs80|person-whole/,
   )
+})
+
+test('the stored copies of notices and withdrawals have no keys', async () => {
+  const { pageId } = await at.confirmed([`https://${newHost()}/keys`])
+  await at.notify(pageId)
+  const mails = await at.send()
+  await clear(pageId)
+  await at.notify(pageId)
+  mails.push(...(await at.send()))
+  expect(mails.map(({ raw }) => raw.includes('Withdrawn'))).toEqual([false, true])
+  const rows = await app.rows(
+    `select encoding, content from feedback_messages join page_notices using (report_id)
+     where page_id = $1`,
+    [pageId],
+  )
+  const copies = await Promise.all(rows.map((row) => unpack(row as Packed)))
+  for (const { raw } of mails) {
+    const keys = raw.toString().match(/(?<=[a-z2-7]{28}-)[a-z2-7]{16}/g) ?? []
+    expect(new Set(keys).size).toBeGreaterThan(1)
+    expect(copies.some((copy) => keys.some((key) => copy.includes(key)))).toBe(false)
+  }
 })
