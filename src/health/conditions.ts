@@ -217,7 +217,10 @@ function crossedAt(
   const bound = bounds.warning ?? bounds.critical
   const seconds = unitSeconds[unit]
   if (measured.level || isNoAge || seconds === undefined || bound === null) return null
-  const beyond = ((measured.value ?? 0) - bound) * (isLowBad ? -seconds : seconds)
+  const value = measured.value ?? 0
+  // Nothing is left, since a time that is not known.
+  if (isLowBad && value <= 0) return null
+  const beyond = (value - bound) * (isLowBad ? -seconds : seconds)
   return new Date(now.getTime() - beyond * 1_000)
 }
 

@@ -90,7 +90,9 @@ test('the dashboard counts pages to confirm, and checks without an answer', asyn
        '{}', false, now(), now(), 1)`,
   )
   const page = await dashboard()
-  expect(page).toContain('<a href="/admin/pages">1 phishing page to confirm or clear</a>')
+  expect(page).toContain(
+    '<a href="/admin/pages">1 phishing page to confirm or mark as harmless</a>',
+  )
   const { conditions } = await createReadHealth(site.app)()
   const unknown = conditions.filter(({ level }) => level === 'unknown').length
   expect(unknown).toBeGreaterThan(1)

@@ -39,6 +39,7 @@ test.for([
   ['mail-coming-in', { value: 8 }, {}, '2026-11-19T12:00:00.000Z'],
   // A certificate that is valid for 19 more days.
   ['certificate', { value: 19 }, {}, '2026-11-18T12:00:00.000Z'],
+  ['certificate', { value: 0 }, {}, undefined],
   // How far a clock is wrong, and how many there are, say nothing about the time.
   ['clocks', { value: 3_600 }, {}, undefined],
   ['disk', { value: 1 }, {}, undefined],
