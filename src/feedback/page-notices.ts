@@ -71,6 +71,12 @@ function isSpare({ state }: PageNotice): boolean {
 }
 
 /**
+ * Up to which number of feedback about its report a notice is repeated after its withdrawal: a
+ * reporter who takes a report back and restores it again and again must not flood a desk.
+ */
+const REPEATED_NUMBER_MAX = 20
+
+/**
  * Returns the contacts whose notices do not stand. A withdrawal that has not left is withdrawn
  * itself, so that its notice stands.
  */
@@ -81,8 +87,9 @@ async function listFallen(tx: Db, notices: readonly PageNotice[], now: Date): Pr
     const { contact, reportId, withdrawalNumber: number } = notice
     if (feedbackOf(notice)?.state === 'withdrawn') fallen.add(contact)
     if (reportId === null || number === null) continue
-    if (isSent(feedbackOf({ reportId, number }))) fallen.add(contact)
-    else {
+    if (isSent(feedbackOf({ reportId, number }))) {
+      if (number < REPEATED_NUMBER_MAX) fallen.add(contact)
+    } else {
       await withdrawUnsent(tx, [{ reportId, number }], now)
       await markNoticeFollowed(tx, notice, 'withdrawal', null)
     }

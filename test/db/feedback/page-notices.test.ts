@@ -32,6 +32,15 @@ const clear = (pageId: string) =>
     [pageId],
   )
 
+const confirmAgain = async (pageId: string) => {
+  await app.pool.query(
+    `update pages set state = 'confirmed', confirmed_by = 'person', cleared_at = null
+     where id = $1`,
+    [pageId],
+  )
+  await at.notify(pageId)
+}
+
 let hosts = 0
 /** A host that no other test has, of a domain under a public suffix. */
 const newHost = () => `secure.page-${String.fromCharCode(97 + hosts++).repeat(3)}.com`
@@ -189,15 +198,25 @@ test('whoever is not responsible is not asked again when a page is confirmed aga
   await clear(pageId)
   await at.notify(pageId)
   expect(await at.send()).toHaveLength(3)
-  await app.pool.query(
-    `update pages set state = 'confirmed', confirmed_by = 'person', cleared_at = null
-     where id = $1`,
-    [pageId],
-  )
-  await at.notify(pageId)
+  await confirmAgain(pageId)
   const again = await at.send()
   expect(again.flatMap(({ to }) => to).toSorted()).toEqual(asked)
   expect(await textOf(again[0])).toContain('What we ask you to do')
+})
+
+test('a page that is cleared and confirmed again and again floods nobody', async () => {
+  const { pageId } = await at.confirmed([`https://${newHost()}/flip`])
+  await at.notify(pageId)
+  let sent = (await at.send()).length
+  for (let times = 0; times < 10; times++) {
+    await clear(pageId)
+    await at.notify(pageId)
+    sent += (await at.send()).length
+    await confirmAgain(pageId)
+    sent += (await at.send()).length
+  }
+  expect(sent).toBeGreaterThan(8)
+  expect(sent).toBeLessThan(24)
 })
 
 test('the recipient gets the exact address if the reporter agrees', async () => {
