@@ -55,6 +55,7 @@ export async function readPdf(
   const areas = new Map<string, number>()
   addLinks(writtenTargets(file), areas)
   keepLinks(content, areas)
+  if (content.urls.length > 0) onPart(content)
   // The library takes the memory of the bytes, so it gets a copy.
   const document = await getDocumentProxy(Uint8Array.from(file), options).catch(() => undefined)
   if (!document) return { ...content, isWhole: false }

@@ -110,6 +110,10 @@ test.for([
       page(`/Annots[<</Subtype/Link/Rect[0 0 9 9]/A<</S/GoTo/D[3 0 R/Fit]/Next${link}>>>>]`),
     ),
   ],
+  [
+    'beside too many others',
+    pdfOf(catalog, tree, page(`/Annots[${annotation}${'4 0 R '.repeat(100_000)}]`), annotation),
+  ],
 ] as const)('a link in a PDF file is found: %s', async ([, file]) => {
   expect((await read(file)).found).toContain(seen)
 })
