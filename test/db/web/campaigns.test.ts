@@ -281,7 +281,7 @@ test('a reporter sees nothing about few other people, and a rounded number of ma
   const english = await signedInBrowser(site.url, ann)
   const french = await signedInBrowser(site.url, ann, 'fr')
   const story = (browser: Browser) => wordsAt(browser, `/reports/${id}`)
-  const few = 'At most four others reported it so far, perhaps none.'
+  const few = 'Fewer than five other people reported it so far, perhaps none.'
   expect(await story(english)).toContain(few)
   const other = await reported(bob, offer('told-2'))
   await reported(carol, offer('told-3'))
