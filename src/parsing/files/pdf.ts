@@ -53,8 +53,10 @@ export async function readPdf(
 ): Promise<PdfContent & { isWhole: boolean }> {
   const content: PdfContent = { urls: [], more: 0, text: '', pictures: [] }
   const areas = new Map<string, number>()
-  addLinks(writtenTargets(file), areas)
-  keepLinks(content, areas)
+  const written = new Map<string, number>()
+  addLinks(writtenTargets(file), written)
+  const keep = () => keepLinks(content, new Map([...written, ...areas]))
+  keep()
   if (content.urls.length > 0) onPart(content)
   // The library takes the memory of the bytes, so it gets a copy.
   const document = await getDocumentProxy(Uint8Array.from(file), options).catch(() => undefined)
@@ -66,13 +68,13 @@ export async function readPdf(
       // Before anything is drawn, which may take too long.
       const links = await document.getAnnotationsByType(new Set([LINK]), new Set())
       addLinks(links as Annotation[], areas)
-      keepLinks(content, areas)
+      keep()
       onPart(content)
     }
     for (let number = 1; number <= Math.min(document.numPages, LINK_PAGES_MAX); number++) {
       const page = await document.getPage(number)
       addLinks((await page.getAnnotations()) as Annotation[], areas)
-      if (number <= PAGES_MAX || number % PAGES_MAX === 0) keepLinks(content, areas)
+      if (number <= PAGES_MAX || number % PAGES_MAX === 0) keep()
       if (number > PAGES_MAX) {
         page.cleanup()
         continue
@@ -82,9 +84,11 @@ export async function readPdf(
       await readPictures(page, content, seen)
       page.cleanup()
     }
-    keepLinks(content, areas)
+    keep()
     const scripts = Object.values((await document.getJSActions()) ?? {}).flat()
     addText(content, scripts.join('\n'))
+    // What only the source names may be a rest that nobody sees.
+    if (document.numPages > 0) keepLinks(content, areas)
   } catch {
     // What was read before the damage counts.
     isWhole = false
@@ -102,8 +106,8 @@ function addText(content: PdfContent, text: string): void {
 type Annotation = { url?: string; unsafeUrl?: string; rect?: number[] }
 
 /**
- * The targets in the source of a file that is not encrypted: those of any action, also in a part
- * that the library cannot read, or not in time.
+ * The targets in the source of a file that is not encrypted. They count if the library cannot read
+ * all of it, or not in time.
  */
 function writtenTargets(file: Buffer): Annotation[] {
   const source = file.toString('latin1')

@@ -95,20 +95,8 @@ test.for([
     ),
   ],
   [
-    'of an action at its opening',
-    pdfOf(`<</Type/Catalog/Pages 2 0 R/OpenAction${link}>>`, tree, page('')),
-  ],
-  [
     'of a file without pages',
     pdfOf(catalog, '<</Type/Pages/Kids[3 0 R]/Count 0>>', page(`/Annots[${annotation}]`)),
-  ],
-  [
-    'after another action',
-    pdfOf(
-      catalog,
-      tree,
-      page(`/Annots[<</Subtype/Link/Rect[0 0 9 9]/A<</S/GoTo/D[3 0 R/Fit]/Next${link}>>>>]`),
-    ),
   ],
   [
     'beside too many others',
