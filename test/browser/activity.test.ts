@@ -8,7 +8,7 @@ import { seedActivity } from '../support/activity.ts'
 import { DAY_MS } from '../../src/durations.ts'
 import { closeAfterTests } from '../support/after-tests.ts'
 import { faultsOf } from './axe.ts'
-import { openPage, startChromium } from './chromium.ts'
+import { openPage, signInHere, startChromium } from './chromium.ts'
 
 const site = await closeAfterTests(startWebSite())
 const browser = await closeAfterTests(startChromium())
@@ -26,9 +26,7 @@ const addresses = activityGroups.map(({ key }) => `/admin/activity?group=${key}&
 
 async function signIn(page: Page): Promise<void> {
   await page.goto(`${site.url}/sign-in`)
-  await page.fill('#email', admin.email)
-  await page.fill('#password', admin.password)
-  await page.click('main button[type=submit]')
+  await signInHere(page, admin)
 }
 
 test.for([
@@ -123,9 +121,7 @@ test('an installation of ten minutes has graphs of ten minutes', async () => {
   const person = await young.addPerson('root@signalpost.example', { role: 'viewer' })
   const { page } = await openPage(browser, { javaScriptEnabled: false })
   await page.goto(`${young.url}/sign-in`)
-  await page.fill('#email', person.email)
-  await page.fill('#password', person.password)
-  await page.click('main button[type=submit]')
+  await signInHere(page, person)
   await page.goto(`${young.url}/admin/activity?group=reports&period=month`)
   const times = await page.locator('.plot').first().getAttribute('data-times')
   const [, first = ''] = (times ?? '').split('|')[0]?.split(', ') ?? []

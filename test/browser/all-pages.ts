@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { pages, type Viewer } from '../support/pages/page-list.ts'
 import type { ShownSite } from '../support/pages/shown-site.ts'
-import { openPage } from './chromium.ts'
+import { openPage, signInHere } from './chromium.ts'
 
 /** A visit to every page that a viewer can see. */
 export type Visit = { viewer: Viewer; options: BrowserContextOptions }
@@ -31,7 +31,5 @@ async function signIn(page: Page, { site, ann, admin }: ShownSite, viewer: Viewe
   if (viewer === 'stranger') return
   const person = viewer === 'reporter' ? ann : admin
   await page.goto(`${site.url}/sign-in`)
-  await page.fill('#email', person.email)
-  await page.fill('#password', person.password)
-  await page.click('main button[type=submit]')
+  await signInHere(page, person)
 }

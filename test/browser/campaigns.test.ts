@@ -4,7 +4,7 @@ import { closeAfterTests } from '../support/after-tests.ts'
 import { rollUpAll } from '../support/counter-rows.ts'
 import { messageOf } from '../support/shingles.ts'
 import { startWebSite } from '../db/web/web-site.ts'
-import { openPage, startChromium } from './chromium.ts'
+import { openPage, signInHere, startChromium } from './chromium.ts'
 import { analyzeReports } from '../support/judge.ts'
 
 const LINK = 'https://shop.example/offer'
@@ -31,9 +31,7 @@ test.for([
 ] as const)('campaigns are found and read on %s', async ([, options]) => {
   const { page, complaints } = await openPage(browser, options)
   await page.goto(`${site.url}/admin/campaigns`)
-  await page.fill('#email', admin.email)
-  await page.fill('#password', admin.password)
-  await page.click('main button[type=submit]')
+  await signInHere(page, admin)
   const fits = () =>
     page.locator('html').evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)
   expect(await fits()).toBe(true)

@@ -41,3 +41,20 @@ export async function openPage(
   })
   return { page, complaints }
 }
+
+/** Fills in the form for signing in that a page shows, and waits for the page behind it. */
+export async function signInHere(
+  page: Page,
+  { email, password }: { email: string; password: string },
+): Promise<void> {
+  await page.fill('#email', email)
+  await page.fill('#password', password)
+  await clickThrough(page, 'main button[type=submit]')
+}
+
+/** Clicks on what leads to another page, and waits for it: the next request would stop this one. */
+export async function clickThrough(page: Page, selector: string): Promise<void> {
+  const behind = page.waitForEvent('load')
+  await page.locator(selector).first().click()
+  await behind
+}

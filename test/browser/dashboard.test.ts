@@ -6,7 +6,7 @@ import { startWebSite } from '../db/web/web-site.ts'
 import { seedActivity } from '../support/activity.ts'
 import { closeAfterTests } from '../support/after-tests.ts'
 import { faultsOf } from './axe.ts'
-import { openPage, startChromium } from './chromium.ts'
+import { openPage, signInHere, startChromium } from './chromium.ts'
 
 const site = await closeAfterTests(startWebSite())
 const browser = await closeAfterTests(startChromium())
@@ -17,9 +17,7 @@ await seedActivity(pool, { now, since: new Date(now.getTime() - 3 * 3_600_000) }
 
 async function signIn(page: Page): Promise<void> {
   await page.goto(`${site.url}/sign-in`)
-  await page.fill('#email', viewer.email)
-  await page.fill('#password', viewer.password)
-  await page.click('main button[type=submit]')
+  await signInHere(page, viewer)
 }
 
 test('an open dashboard shows a fault within seconds, without a reload', async () => {

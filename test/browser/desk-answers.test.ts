@@ -8,7 +8,7 @@ import { closeAfterTests } from '../support/after-tests.ts'
 import { arrive, reply } from '../support/inbound-mail.ts'
 import { sampleNetworks, spamMessage } from '../support/messages.ts'
 import { createSentFeedback } from '../support/sent-feedback.ts'
-import { openPage, startChromium } from './chromium.ts'
+import { clickThrough, openPage, startChromium } from './chromium.ts'
 
 let made = 0
 
@@ -48,7 +48,7 @@ test.for(screens)(
       .first()
       .fill(admin.email)
     await page.locator('input[type=password]').first().fill(admin.password)
-    await page.locator('main button[type=submit]').first().click()
+    await clickThrough(page, 'main button[type=submit]')
     await page.goto(`${site.url}/reports/${feedback.reportId}`)
     expect(await page.locator('blockquote').textContent()).toContain('The customer was warned.')
     const raw = reply('bob@desk.example', ['Which customer?'], ['Subject: Re: a long subject here'])

@@ -5,7 +5,7 @@ import { Browser } from '../db/web/browser.ts'
 import { startWebSite } from '../db/web/web-site.ts'
 import { closeAfterTests, makeTestFolder } from '../support/after-tests.ts'
 import { know } from '../support/listed.ts'
-import { openPage, startChromium } from './chromium.ts'
+import { openPage, signInHere, startChromium } from './chromium.ts'
 
 const folder = await makeTestFolder()
 const site = await closeAfterTests(startWebSite({ LISTS_DIR: folder, LISTS_PUBLIC: 'yes' }))
@@ -28,9 +28,7 @@ for (const name of names) {
 async function openDesk(path: string, options = {}) {
   const { page, complaints } = await openPage(browser, options)
   await page.goto(`${site.url}/sign-in?next=${encodeURIComponent(path)}`)
-  await page.fill('#email', admin.email)
-  await page.fill('#password', admin.password)
-  await page.click('main button[type=submit]')
+  await signInHere(page, admin)
   await page.waitForURL((url) => url.pathname === path.split('?')[0])
   return { page, complaints }
 }

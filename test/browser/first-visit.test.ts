@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { closeAfterTests } from '../support/after-tests.ts'
 import { startShownSite } from '../support/pages/shown-site.ts'
-import { openPage, startChromium } from './chromium.ts'
+import { openPage, signInHere, startChromium } from './chromium.ts'
 
 const shown = await closeAfterTests(startShownSite())
 const browser = await closeAfterTests(startChromium())
@@ -21,9 +21,7 @@ async function visit(address: string, signIn?: typeof shown.ann): Promise<Visit>
   const { page } = await openPage(browser, { viewport: { width: 360, height: 740 } })
   if (signIn) {
     await page.goto(`${shown.site.url}/sign-in`)
-    await page.fill('#email', signIn.email)
-    await page.fill('#password', signIn.password)
-    await page.click('main button[type=submit]')
+    await signInHere(page, signIn)
   }
   const tools = await page.context().newCDPSession(page)
   await tools.send('Network.enable')

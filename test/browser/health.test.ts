@@ -11,7 +11,7 @@ import { closeAfterTests } from '../support/after-tests.ts'
 import { startSmtpSink } from '../support/smtp-sink.ts'
 import { startWebhookReceiver } from '../support/webhook-receiver.ts'
 import { faultsOf } from './axe.ts'
-import { openPage, startChromium } from './chromium.ts'
+import { openPage, signInHere, startChromium } from './chromium.ts'
 
 const mailServer = await closeAfterTests(startSmtpSink())
 const operators = await closeAfterTests(startSmtpSink())
@@ -52,9 +52,7 @@ test('a fault turns the light, raises an alarm, and ends by the button on the pa
   )
   const { page, complaints } = await openPage(browser, { viewport: { width: 360, height: 740 } })
   await page.goto(`${site.url}/sign-in`)
-  await page.fill('#email', admin.email)
-  await page.fill('#password', admin.password)
-  await page.click('main button[type=submit]')
+  await signInHere(page, admin)
   const age = `update mail_relay set refused_since = refused_since - interval '10 seconds'
     where refused_since is not null`
   await expect.poll(async () => (await app.pool.query(age)).rowCount, { timeout: 30_000 }).toBe(1)
@@ -87,9 +85,7 @@ test('a fault turns the light, raises an alarm, and ends by the button on the pa
 test('bounds are changed and a condition is silenced on the page', async () => {
   const { page } = await openPage(browser, { viewport: { width: 1_200, height: 900 } })
   await page.goto(`${site.url}/sign-in`)
-  await page.fill('#email', admin.email)
-  await page.fill('#password', admin.password)
-  await page.click('main button[type=submit]')
+  await signInHere(page, admin)
   await page.goto(`${site.url}/admin/health`)
   await page.locator('#fine > summary').click()
   const open = () => page.locator('#certificate summary').click()

@@ -10,7 +10,7 @@ import { analyzeReports } from '../support/judge.ts'
 import { relayedMessage, sampleNetworks } from '../support/messages.ts'
 import { parser } from '../support/parser.ts'
 import { faultsOf } from './axe.ts'
-import { openPage, startChromium } from './chromium.ts'
+import { openPage, signInHere, startChromium } from './chromium.ts'
 
 const site = await closeAfterTests(startWebSite({ ORIGIN_CONFIDENCE_MIN: '0.7' }))
 const browser = await closeAfterTests(startChromium())
@@ -32,9 +32,7 @@ async function look(page: Page, name: string): Promise<void> {
 
 async function signIn(page: Page, person: { email: string; password: string }): Promise<void> {
   await page.goto(`${site.url}/sign-in`)
-  await page.fill('#email', person.email)
-  await page.fill('#password', person.password)
-  await page.click('main button[type=submit]')
+  await signInHere(page, person)
 }
 
 /** A message that came through a border of another domain. */

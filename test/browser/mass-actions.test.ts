@@ -4,7 +4,7 @@ import { startWebSite } from '../db/web/web-site.ts'
 import { closeAfterTests } from '../support/after-tests.ts'
 import { spamMessage } from '../support/messages.ts'
 import { faultsOf } from './axe.ts'
-import { openPage, startChromium } from './chromium.ts'
+import { openPage, signInHere, startChromium } from './chromium.ts'
 
 const site = await closeAfterTests(startWebSite())
 const browser = await closeAfterTests(startChromium())
@@ -20,9 +20,7 @@ test.for([
 ] as const)('an operator searches, selects, acts and undoes on %s', async ([, options]) => {
   const { page, complaints } = await openPage(browser, options)
   await page.goto(`${site.url}/sign-in`)
-  await page.fill('#email', admin.email)
-  await page.fill('#password', admin.password)
-  await page.click('main button[type=submit]')
+  await signInHere(page, admin)
   await page.goto(`${site.url}/admin/reports`)
   await page.getByRole('searchbox').fill('subject:watches')
   await page.getByRole('button', { name: 'Search' }).click()

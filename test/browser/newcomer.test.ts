@@ -8,7 +8,7 @@ import { closeAfterTests } from '../support/after-tests.ts'
 import { linkTo } from '../support/letters.ts'
 import { sampleNetworks, spamMessage } from '../support/messages.ts'
 import { createSentFeedback } from '../support/sent-feedback.ts'
-import { openPage, startChromium } from './chromium.ts'
+import { openPage, signInHere, startChromium } from './chromium.ts'
 
 const site = await closeAfterTests(startWebSite())
 /** Behind a proxy, as on a real site: above the pages of a trial is a band. */
@@ -147,9 +147,7 @@ test.for(languages)('the questions of a reader in %s are answered at first sight
     const options = { locale, viewport: telephone, javaScriptEnabled, ...behindProxy }
     const { page } = await openPage(browser, options)
     await page.goto(`${site.url}/sign-in?next=/reports/${told}`)
-    await page.fill('#email', ann.email)
-    await page.fill('#password', ann.password)
-    await page.click('main button[type=submit]')
+    await signInHere(page, ann)
     const late: { question: string; bottom: number }[] = []
     for (const [question, answer] of Object.entries(answersOf(language))) {
       const place = page.locator(':not(details *)').getByText(answer).first()
@@ -165,9 +163,7 @@ test.for(languages)('the questions of a reader in %s are answered at first sight
 test('the form shows what it understood, and after sending, the row updates itself', async () => {
   const { page, complaints } = await openPage(browser, { viewport: telephone })
   await page.goto(`${site.url}/sign-in?next=/report`)
-  await page.fill('#email', ann.email)
-  await page.fill('#password', ann.password)
-  await page.click('main button[type=submit]')
+  await signInHere(page, ann)
   const haste = 'Your account is suspended. Verify your password immediately.'
   const raw = Buffer.from(`${spamMessage('alive').toString()}\r\n${haste}\r\n`)
   await page.setInputFiles('#messages', [
@@ -193,9 +189,7 @@ test('the page of a report updates itself until the report is forwarded', async 
   const { page, complaints } = await openPage(browser, { viewport: telephone })
   const id = await site.report(ann, spamMessage('live story'))
   await page.goto(`${site.url}/sign-in?next=/reports/${id}`)
-  await page.fill('#email', ann.email)
-  await page.fill('#password', ann.password)
-  await page.click('main button[type=submit]')
+  await signInHere(page, ann)
   expect(await page.textContent('.headline')).toContain('Your report has arrived.')
   await createSentFeedback(site.app, parser, id)
   await page.waitForSelector('.headline.good')

@@ -10,7 +10,7 @@ import { lettersTo, realLetter } from '../support/letters.ts'
 import { relayedMessage, sampleNetworks } from '../support/messages.ts'
 import { parser } from '../support/parser.ts'
 import { faultsOf } from './axe.ts'
-import { openPage, startChromium } from './chromium.ts'
+import { openPage, signInHere, startChromium } from './chromium.ts'
 
 const env = { SMTP_URL: 'smtp://127.0.0.1:9', RETURN_PATH_DOMAIN: 'bounces.test.example' }
 const site = await closeAfterTests(startWebSite({ ...env, ORIGIN_CONFIDENCE_MIN: '0.7' }))
@@ -56,9 +56,7 @@ test.for([
     const asked = await site.report(you, relayedMessage(name))
     await analyze(asked)
     await page.goto(`${site.url}/sign-in`)
-    await page.fill('#email', you.email)
-    await page.fill('#password', you.password)
-    await page.click('main button[type=submit]')
+    await signInHere(page, you)
     const startedAt = performance.now()
     await page.goto(`${site.url}/reports/${asked}`)
     await look(page, `1-question-${name}`)

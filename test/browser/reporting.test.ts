@@ -4,7 +4,7 @@ import { createParserPool } from '../../src/parsing/parser-pool.ts'
 import { closeAfterTests } from '../support/after-tests.ts'
 import { relayedMessage } from '../support/messages.ts'
 import { sampleMessage, startWebSite, type Person } from '../db/web/web-site.ts'
-import { openPage, startChromium } from './chromium.ts'
+import { openPage, signInHere, startChromium } from './chromium.ts'
 import { analyzeReports } from '../support/judge.ts'
 
 const site = await closeAfterTests(startWebSite({ ORIGIN_CONFIDENCE_MIN: '1' }))
@@ -15,9 +15,7 @@ const admin = await site.addPerson('admin@desk.example', { role: 'administrator'
 
 async function signIn(page: Page, person: Person, path: string): Promise<void> {
   await page.goto(`${site.url}/sign-in?next=${encodeURIComponent(path)}`)
-  await page.fill('#email', person.email)
-  await page.fill('#password', person.password)
-  await page.click('main button[type=submit]')
+  await signInHere(page, person)
 }
 
 const visitors = [

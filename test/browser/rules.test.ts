@@ -5,7 +5,7 @@ import { startWebSite } from '../db/web/web-site.ts'
 import { closeAfterTests } from '../support/after-tests.ts'
 import { keepJudgedFacts } from '../support/judged-facts.ts'
 import { ruleText } from '../support/rule-facts.ts'
-import { openPage, startChromium } from './chromium.ts'
+import { openPage, signInHere, startChromium } from './chromium.ts'
 
 const site = await closeAfterTests(startWebSite())
 const browser = await closeAfterTests(startChromium())
@@ -25,9 +25,7 @@ test.for([
 ] as const)('rules are edited, tested and applied on %s', async ([, options]) => {
   const { page, complaints } = await openPage(browser, options)
   await page.goto(`${site.url}/admin/rules`)
-  await page.fill('#email', admin.email)
-  await page.fill('#password', admin.password)
-  await page.click('main button[type=submit]')
+  await signInHere(page, admin)
   const fits = () =>
     page.locator('html').evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)
   const button = (name: string) => page.getByRole('button', { name }).click()

@@ -5,7 +5,7 @@ import { startWebSite } from '../db/web/web-site.ts'
 import { closeAfterTests } from '../support/after-tests.ts'
 import { secretOf } from '../support/second-step.ts'
 import { faultsOf } from './axe.ts'
-import { openPage, startChromium } from './chromium.ts'
+import { openPage, signInHere, startChromium } from './chromium.ts'
 
 const site = await closeAfterTests(startWebSite())
 const browser = await closeAfterTests(startChromium())
@@ -13,9 +13,7 @@ const ann = await site.addPerson('ann@reporters.example')
 
 async function givePassword(page: Page, path: string): Promise<void> {
   await page.goto(`${site.url}${path}`)
-  await page.fill('#email', ann.email)
-  await page.fill('#password', ann.password)
-  await page.click('main button[type=submit]')
+  await signInHere(page, ann)
 }
 
 test('two-step sign-in is switched on and used, and axe finds no problem', async () => {

@@ -2,7 +2,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { closeAfterTests } from '../support/after-tests.ts'
 import { sampleMessage, startWebSite } from '../db/web/web-site.ts'
-import { openPage, startChromium } from './chromium.ts'
+import { clickThrough, openPage, signInHere, startChromium } from './chromium.ts'
 
 const site = await closeAfterTests(startWebSite())
 const browser = await closeAfterTests(startChromium())
@@ -11,16 +11,14 @@ const phone = { viewport: { width: 360, height: 640 } }
 
 async function signIn(page: Page): Promise<void> {
   await page.goto(`${site.url}/sign-in?next=/reports`)
-  await page.fill('#email', ann.email)
-  await page.fill('#password', ann.password)
-  await page.click('main button[type=submit]')
+  await signInHere(page, ann)
 }
 
 /** Signs out and in again in another tab, so that the forms of other tabs are out of date. */
 async function signInElsewhere(page: Page): Promise<void> {
   const other = await page.context().newPage()
   await other.goto(`${site.url}/reports`)
-  await other.click('form[action="/sign-out"] button')
+  await clickThrough(other, 'form[action="/sign-out"] button')
   await signIn(other)
   await other.close()
 }

@@ -4,7 +4,7 @@ import { sampleMessage, startWebSite } from '../db/web/web-site.ts'
 import { closeAfterTests } from '../support/after-tests.ts'
 import { outlookFile } from '../support/containers/outlook-file.ts'
 import { zipFile } from '../support/containers/zip-file.ts'
-import { openPage, startChromium } from './chromium.ts'
+import { openPage, signInHere, startChromium } from './chromium.ts'
 
 const site = await closeAfterTests(startWebSite({ MESSAGE_BYTES_MAX: '2000000' }))
 const browser = await closeAfterTests(startChromium())
@@ -12,9 +12,7 @@ const ann = await site.addPerson('ann@reporters.example')
 
 async function openForm(page: Page): Promise<void> {
   await page.goto(`${site.url}/sign-in?next=/report`)
-  await page.fill('#email', ann.email)
-  await page.fill('#password', ann.password)
-  await page.click('main button[type=submit]')
+  await signInHere(page, ann)
   await page.waitForSelector('#messages')
 }
 
