@@ -39,7 +39,7 @@ const listContacts = defineQuery({
     'show the registrars, platforms and CDNs that get notices, their contacts and your overrides',
   async print(_, { pool }) {
     const rows = await readPageContacts(pool, { limit: CONTACTS_MAX })
-    if (rows.length === 0) return 'No registrar or platform was notified yet.'
+    if (rows.length === 0) return 'No registrar, platform or CDN was notified yet.'
     const lines = rows.map(({ role, name, notified, override }) => {
       const contacts = notified.map((one) => `${one.contact} (${sourceOf(one)})`)
       const set = override ? `${dateOf(override.setAt)} ${overriddenContacts(override)}` : '–'

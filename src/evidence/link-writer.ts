@@ -122,9 +122,10 @@ const LINKS_READ_MAX = 100
 const CODED_PARTS_MAX = 32
 
 /**
- * Whether a part of a link contains what links for unsubscribing have: a run of at least three
- * letters and digits, at least one of them a digit. Each recipient has another such link, in which
- * a short number, or what looks like the name of a page, is the number of a person.
+ * Returns a function that recognizes the parts of links that contain something of the addresses for
+ * unsubscribing: a run of at least three letters and digits, at least one of them a digit. Each
+ * recipient has another such address, in which a short number, or what looks like the name of a
+ * page, stands for a person.
  */
 export function personalIn(unsubscribing: readonly string[]): (part: string) => boolean {
   const runs = new Set<string>()
@@ -150,12 +151,13 @@ function runsIn(text: string): string[] {
 
 /**
  * Returns the first parts of links that would be replaced by codes, as they are written.
- * `isPersonal`: as of `personalIn`.
+ * `unsubscribing`: the addresses in List-Unsubscribe.
  */
 export function codedParts(
   urls: readonly string[],
-  isPersonal: (part: string) => boolean = () => false,
+  unsubscribing: readonly string[] = [],
 ): string[] {
+  const isPersonal = personalIn(unsubscribing)
   const parts = new Set<string>()
   const add = (part: string) => {
     if (part.length <= PART_CHARS_MAX) parts.add(part)

@@ -6,6 +6,7 @@ import {
   insertPageNotices,
   listDisowning,
   listPageNotices,
+  type PageNotice,
   type PageNoticeState,
   removeUnasked,
 } from '../db/page-notices.ts'
@@ -130,23 +131,22 @@ async function lookUp(
 }
 
 /**
- * Takes out those for whom operators set contacts, perhaps after the page was looked up, with what
- * got no notice.
+ * Removes the contacts without a notice of those for whom operators set others, perhaps after the
+ * page was looked up, and returns them.
  */
 async function takeOverridden(tx: Db, pageId: string): Promise<Stopper[]> {
   const overrides = await listContactOverrides(tx)
   const notices = (await listPageNotices(tx, pageId)).filter(({ state }) => state !== 'queued')
   const theirs = notices.filter((one) => overrideOf(one, overrides))
-  const contacts = theirs.map(({ contact }) => contact)
-  await removeUnasked(tx, pageId, contacts)
+  const contactsOf = (some: readonly PageNotice[]) => some.map(({ contact }) => contact)
+  await removeUnasked(tx, pageId, contactsOf(theirs))
   return [...Map.groupBy(theirs, stopperOf).values()].flatMap(([first, ...others]) => {
     if (!first) return []
-    const its = [first, ...others].map(({ contact }) => contact)
-    const [mails, forms] = [true, false].map((isMail) =>
-      its.filter((one) => one.includes('@') === isMail),
-    )
     const { role, name, ips } = first
-    return [{ role, name, ips, addresses: mails ?? [], ...(forms?.[0] && { form: forms[0] }) }]
+    const contacts = contactsOf([first, ...others])
+    const addresses = contacts.filter((one) => one.includes('@'))
+    const form = contacts.find((one) => !one.includes('@'))
+    return [{ role, name, ips, addresses, ...(form !== undefined && { form }) }]
   })
 }
 

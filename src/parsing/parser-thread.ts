@@ -18,7 +18,7 @@ import {
   type PlainAnalysis,
 } from '../pieces/analyze.ts'
 import { recipientsIn, untagged } from '../evidence/identity.ts'
-import { codedParts, personalIn } from '../evidence/link-writer.ts'
+import { codedParts } from '../evidence/link-writer.ts'
 import { findLinks } from '../pieces/links.ts'
 import { seedShingles, textHash } from '../pieces/shingles/hash.ts'
 import { findSimulationTraces } from '../pieces/simulation-marks.ts'
@@ -236,12 +236,8 @@ function checkDigest(made: CountedAnalysis, options: ParserOptions): CheckDigest
 
 /** Finds the parts of links that may identify the recipient, and who received the message. */
 function linkPartsOf({ analysis, fields }: CountedAnalysis): AnalysisDigest['linkParts'] {
-  const isPersonal = personalIn(unsubscribeUris(fields))
-  const parts = codedParts(
-    analysis.links.map(({ url }) => url),
-    isPersonal,
-  )
-  const hashes = parts.map(textHash)
+  const urls = analysis.links.map(({ url }) => url)
+  const hashes = codedParts(urls, unsubscribeUris(fields)).map(textHash)
   const [recipient] =
     hashes.length === 0 ? [] : recipientsIn(fields, (analysis.origin?.hop ?? -1) + 1).delivered
   return {

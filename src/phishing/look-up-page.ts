@@ -33,8 +33,8 @@ export async function lookUpPage(page: FoundPage, sources: PageSources): Promise
   const wanted = isLookedUp(page)
   const { hostname } = new URL(page.url)
   const host = askableHost(hostname, sources.isShared)
-  // A name about which nobody may be asked is where the names are that nobody gave: at a wildcard.
-  // Its domain may be elsewhere, for example if somebody else added names to it.
+  // A wildcard gives the same address to any label as to one that may be a token. The domain may
+  // have another address, for example if somebody else added names to it.
   const asked = host === hostname ? host : `${systemRandom(6).toString('hex')}.${host}`
   const domain = registrableDomain(host)
   const [networks, registrar] = await Promise.all([

@@ -28,7 +28,7 @@ type ZipRecord = Omit<ZipEntry, 'packed'> & { packedBytes: number; end: number }
 
 /**
  * Whether the bytes begin as a zip archive does, or end as one: programs find its directory from
- * its end, so other bytes may be before it. A PDF file with an archive in it is none.
+ * its end, so other bytes may be before it. A PDF file that contains an archive is not one.
  */
 export function looksZip(bytes: Buffer): boolean {
   if (bytes.length <= local.name) return false

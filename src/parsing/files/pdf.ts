@@ -87,7 +87,7 @@ export async function readPdf(
     keep()
     const scripts = Object.values((await document.getJSActions()) ?? {}).flat()
     addText(content, scripts.join('\n'))
-    // What only the source names may be a rest that nobody sees.
+    // What only the source names may be left over, where nobody sees it.
     if (document.numPages > 0) keepLinks(content, areas)
   } catch {
     // What was read before the damage counts.
